@@ -28,6 +28,20 @@ const char *pvm_addhosterr(int i);
 void *pvm_upkview(void *view, int type, int n, void **items);
 int pvm_freeview(void *view);
 
+/* ---- tokens, with which daemons join by themselves; see pvm_newtoken(3) ---- */
+enum pvmtokenstate { PvmTokenGood, PvmTokenExpired, PvmTokenUsedUp, PvmTokenRevoked };
+
+struct pvmtokeninfo {
+    char *ti_id; /* names it, and is no secret */
+    enum pvmtokenstate ti_state;
+    int ti_uses;    /* left; -1: any number */
+    int ti_seconds; /* left; -1: without limit */
+};
+
+int pvm_newtoken(int uses, int seconds, char **token, char **address);
+int pvm_tokens(int *ntoken, struct pvmtokeninfo **tokens);
+int pvm_revoke(const char *id);
+
 /* ---- what hosts and tasks are doing; see pvm_usage(3) ---- */
 enum pvmdoes {
     PvmDoesUnknown = -1, /* the task has not enrolled, or its PVM does not tell */

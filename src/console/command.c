@@ -117,6 +117,15 @@ const struct command command_table[] = {
      "  8 DTID     treat this host as failed\n"
      "  9 CLEAR    dump statistics, and clear them if CLEAR is not 0\n"
      "  100        dump shared memory"},
+    {"token", 0, -1, token_command, COMMAND_JSON | COMMAND_OURS,
+     "Make, list or revoke tokens, with which daemons join by themselves (pvmd3 --join)",
+     "token [ --json ] [ --ttl time ] [ --uses n ] [ -o file ]",
+     "  or     token --list\n"
+     "  or     token --revoke id\n"
+     "  or     token --offline [ -o file ]   (for pvmd3 --accept; needs no virtual machine)\n"
+     "Options:  --ttl    how long it is good: 90s, 30m, 12h, 7d or never (default: 1h)\n"
+     "          --uses   for how many hosts: a number or any (default: 1)\n"
+     "          -o       write the token to a file that only you can read, and print only the address"},
     {"trace", 0, -1, trace_command, COMMAND_JSON, "Show or choose which events of spawned tasks are traced",
      "trace [ --json ]",
      "         trace [ + ] event ...   trace these; * means all, xpvm those that XPVM needs\n"

@@ -43,6 +43,7 @@ command_function spawn_command;                                                /
 command_function route_command;                                                /* route.c */
 command_function mailbox_names, mailbox_put;                                   /* mailbox.c */
 command_function option_get, option_set, option_tickle, option_idump;          /* option.c */
+command_function token_command;                                                /* token.c */
 command_function trace_command;                                                /* trace.c */
 command_function environment_setenv, environment_export, environment_unexport; /* environment.c */
 command_function alias_command, alias_remove;                                  /* alias.c */

@@ -15,6 +15,7 @@
 #include "edit.h"
 #include "input.h"
 #include "console/commands/job.h"
+#include "console/commands/token.h"
 #include "console/doctor/doctor.h"
 #include "console/run/run.h"
 #include "console/top/top.h"
@@ -316,6 +317,8 @@ int main(int argc, char **argv)
         argv[1] = (char *)"pvm web";
         return web_main(argc - 1, argv + 1);
     }
+    if (argc > 1 && strcmp(argv[1], "token") == 0 && token_is_offline(argc - 1, argv + 1))
+        return token_offline(argc - 1, argv + 1);
     if (is_command(argc, argv))
         return run_command_line(argc, argv);
     argp_parse(&argp, argc, argv, 0, NULL, NULL);

@@ -151,6 +151,10 @@ enum pvmc_setting_kind {
     X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0,                                                    \
       "time limit for the daemon of an added host to join")                                                            \
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
+    X(JOIN_TIMEOUT, "PVM_JOIN_TIMEOUT", SECONDS, "300", 0, 0,                                                          \
+      "how long pvmd3 --join tries to reach the machine; 0: without limit")                                            \
+    X(REJOIN_TIMEOUT, "PVM_REJOIN_TIMEOUT", SECONDS, "600", 0, 0,                                                      \
+      "how long a daemon that joined by itself tries to come back when it has lost the machine, and may")              \
     X(FAILOVER, "PVM_FAILOVER", TEXT, "majority", 0, 0,                                                                \
       "when the master is lost, another host becomes the master if more than half of the hosts agree (majority), or "  \
       "half of them (half: for two hosts; if only the network fails, both go on); no: the machine ends")               \

@@ -28,6 +28,7 @@
 #include "pvmd/duties/virtual_time.h"
 #include "pvmd/hosts/join.h"
 #include "pvmd/hosts/slave.h"
+#include "pvmd/hosts/tokens.h"
 #include "pvmd/metrics/metrics.h"
 #include "pvmd/net/rpc.h"
 #include "pvmd/quorum/petition.h"
@@ -88,10 +89,10 @@ static int no_start(int rc, const char *why)
  * Opens descriptors 0 to 2 if they are closed, so that no other file gets their numbers. Closes all others that we
  * inherited: the reader of an inherited pipe would otherwise wait until the machine ends.
  */
-static void set_up_descriptors(void)
+static void set_up_descriptors(bool has_guard)
 {
     int fd;
-    close_range(STDERR_FILENO + 1, ~0U, 0);
+    close_range(has_guard ? PVMD_SLAVE_GUARD + 1 : STDERR_FILENO + 1, ~0U, 0);
     do
         fd = open("/dev/null", O_RDWR);
     while (fd >= 0 && fd <= STDERR_FILENO);
@@ -175,6 +176,8 @@ static int start(const struct pvmd_options *options, char *why, size_t size)
     }
     if (!rc)
         rc = options->slave ? 0 : take_machine_back();
+    if (!rc && options->accept)
+        rc = pvmd_tokens_accept(options->accept);
     if (!rc) {
         snprintf(why, size, "not started: cannot listen on socket %s", pvmd.socket_path);
         pvmd_virtual_time_start();
@@ -215,7 +218,7 @@ static void say_ready(const struct pvmd_options *options)
     when[strcspn(when, "\n")] = '\0';
     pvmc_log(PVMC_LOG_INFO, "%s %s dpvm %s, PVM %s", pvmd.host_name, pvmd_host_self()->arch, pvmc_version, PVM_VER);
     pvmc_log(PVMC_LOG_INFO, "ready %s", when);
-    keeps_stderr = options->foreground || options->debug_mask;
+    keeps_stderr = options->foreground || options->joined || options->debug_mask;
     if (!options->slave) {
         printf("%s\n", pvmd.socket_path);
         fflush(stdout);
@@ -281,10 +284,12 @@ int pvmd_run(const struct pvmd_options *options)
 {
     char why[8192];
     close_memory();
-    set_up_descriptors();
+    set_up_descriptors(options->joined);
     pvmd_exec_raise_limits();
+    if (options->application.address)
+        return pvmd_applicant_run(&options->application);
     if (options->slave)
-        pvmd_slave_start(options->courier_key);
+        pvmd_slave_start(options->courier_key, options->joined);
     else
         pvmd_sweeper_start();
     pvmd_logfile_set_mask(options->debug_mask);

@@ -3,15 +3,19 @@
 #define PVMD_DAEMON_H
 
 #include <stdbool.h>
+#include "pvmd/hosts/applicant.h"
 
 /* The command line. */
 struct pvmd_options {
-    const char *host_name;   /* -n, or NULL */
-    const char *hostfile;    /* or NULL */
-    int debug_mask;          /* -d */
-    bool slave;              /* -s */
-    const char *courier_key; /* -k, or NULL */
-    bool foreground;         /* -f: standard error stays the terminal's */
+    const char *host_name;               /* -n, or NULL */
+    const char *hostfile;                /* or NULL */
+    int debug_mask;                      /* -d */
+    bool slave;                          /* -s */
+    const char *courier_key;             /* -k, or NULL */
+    bool joined;                         /* -J: a child of applicant.c */
+    const char *accept;                  /* --accept, or NULL */
+    struct pvmd_application application; /* --join and its options; address NULL: not given */
+    bool foreground;                     /* -f: standard error stays the terminal's */
 };
 
 #define PVMD_START_ANEW (-1)

@@ -11,6 +11,7 @@
 #include "core/message/proto.h"
 #include "core/reserve.h"
 #include "core/version.h"
+#include "pvmd/base/hosts.h"
 #include "pvmd/launch/courier.h"
 #include "daemon.h"
 #include "pvmd/door/doorman.h"
@@ -23,13 +24,22 @@ static const char doc[] =
     "prints the path of the socket where its tasks connect.\v"
     "Environment variables are listed by \"pvm-info -c\"; hostfiles are described in hostfile(5).";
 
+enum { KEY_ACCEPT = 256, KEY_JOIN, KEY_TOKEN_FILE, KEY_SPEED };
+
 static const struct argp_option arguments[] = {
     {NULL, 'd', "MASK", 0, "Log debug lines, too; the mask is a number, 0 is none", 0},
     {NULL, 'n', "NAME", 0, "This host's name in the machine", 0},
     {NULL, 'f', NULL, 0, "Keep standard error to the terminal", 0},
     {"log", 'l', "WHERE", 0, "Log to: file (in PVM_TMP; the default), stderr, journal (systemd's)", 0},
     {NULL, 't', NULL, 0, "Print versions and data format, and end", 0},
+    {"accept", KEY_ACCEPT, "FILE", 0, "Accept daemons that join with the token in FILE (\"pvm token --offline\")", 0},
+    {"join", KEY_JOIN, "ADDRESS", 0,
+     "Join the machine that has a daemon at ADDRESS, HOST:PORT[,HOST:PORT...], and stay", 0},
+    {"token-file", KEY_TOKEN_FILE, "FILE", 0,
+     "The token to join with; -: standard input; default: the systemd credential pvm-token", 0},
+    {"speed", KEY_SPEED, "N", 0, "When joining: this host's speed, 1 to 1000000", 0},
     {NULL, 's', NULL, OPTION_HIDDEN, NULL, 0},
+    {NULL, 'J', NULL, OPTION_HIDDEN, NULL, 0},
     {NULL, 'S', NULL, OPTION_HIDDEN, NULL, 0},
     {NULL, 'k', "KEY", OPTION_HIDDEN, NULL, 0},
     {NULL, 'K', NULL, OPTION_HIDDEN, NULL, 0},
@@ -59,6 +69,25 @@ static void set_mask(const char *text, struct pvmd_options *options, struct argp
         argp_error(state, "-d takes a number such as 0x1, not \"%s\"", text);
 }
 
+static int read_number(const char *option, const char *text, long max, struct argp_state *state)
+{
+    char *end;
+    long number = strtol(text, &end, 10);
+    if (*end || end == text || number < 1 || number > max)
+        argp_error(state, "%s takes a number from 1 to %ld, not \"%s\"", option, max, text);
+    return (int)number;
+}
+
+/* At the end of the command line. */
+static void check(const struct pvmd_options *options, struct argp_state *state)
+{
+    const struct pvmd_application *a = &options->application;
+    if (!a->address && (a->token_file || a->speed || a->slots))
+        argp_error(state, "--token-file, --speed and --slots go with --join ADDRESS");
+    if (a->address && (options->hostfile || options->accept))
+        argp_error(state, "a daemon that joins a machine takes no HOSTFILE and accepts no token of its own");
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct pvmd_options *options = state->input;
@@ -67,7 +96,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         set_mask(text, options, state);
         return 0;
     case 'n':
-        options->host_name = text;
+        options->host_name = options->application.name = text;
         return 0;
     case 'l': /* as a setting, so that it passes on to added hosts */
         return setenv(pvmc_setting_table[PVMC_SETTING_LOG_TO].name, text, 1) ? errno : 0;
@@ -76,6 +105,24 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case 't':
         print_versions();
+        return 0;
+    case KEY_ACCEPT:
+        options->accept = text;
+        return 0;
+    case KEY_JOIN:
+        options->application.address = text;
+        return 0;
+    case KEY_TOKEN_FILE:
+        options->application.token_file = text;
+        return 0;
+    case KEY_SPEED:
+        options->application.speed = read_number("--speed", text, PVMD_SPEED_MAX, state);
+        return 0;
+    case ARGP_KEY_END:
+        check(options, state);
+        return 0;
+    case 'J':
+        options->joined = options->slave = true;
         return 0;
     case 's':
     case 'S':

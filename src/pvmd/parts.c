@@ -15,6 +15,7 @@
 #include "pvmd/hosts/leave.h"
 #include "pvmd/hosts/membership.h"
 #include "pvmd/hosts/newcomer.h"
+#include "pvmd/hosts/tokens.h"
 #include "pvmd/launch/hoster.h"
 #include "pvmd/metrics/metrics.h"
 #include "pvmd/quorum/petition.h"
@@ -59,8 +60,8 @@ static const struct pvmd_listeners listeners = {
                        pvmd_siblings_host_left, pvmd_manager_host_left, pvmd_petition_host_left, NULL},
     .master_changed = (nothing[]){pvmd_join_master_changed, pvmd_newcomer_master_changed, pvmd_mailbox_master_changed,
                                   pvmd_petition_master_changed, NULL},
-    .tables_committed =
-        (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed, pvmd_add_committed, NULL},
+    .tables_committed = (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed,
+                                   pvmd_add_committed, pvmd_tokens_committed, NULL},
     .link_up = (host_index[]){pvmd_join_link_up, NULL},
     .link_lost = (host_why[]){pvmd_join_link_lost, NULL},
     .link_out = (host_index[]){pvmd_join_link_out, NULL},

@@ -175,6 +175,10 @@ void pvmd_listen_stop(void)
 {
 }
 
+void pvmd_listen_keys_changed(void)
+{
+}
+
 uint16_t pvmd_listen_port(void)
 {
     return 4000;

@@ -11,7 +11,7 @@
 
 #define LIMIT_S 20.
 
-static struct pvmd_secrets secrets = {.machine.id = "this machine"};
+static struct pvmd_secrets secrets = {.own.machine.id = "this machine"};
 
 static const uint8_t secret[PVMD_KEY_BYTES] = "what only the two ends know";
 static const char payload[] = "PAYLOAD that nobody else may see";
@@ -108,7 +108,7 @@ static void refuses(struct impostor *i, bool impostor_is_caller)
     int pair[2];
     struct side honest = {0};
     set_up(pair);
-    memcpy(i->key.id, secrets.machine.id, sizeof i->key.id);
+    memcpy(i->key.id, "dpvm link", sizeof "dpvm link");
     memcpy(i->key.secret, secret, sizeof secret);
     struct impostor_process p = impostor_start(i, pair[1], impostor_is_caller);
     honest.stream = pvmd_stream_new(loop, pair[0], !impostor_is_caller, secret, &events, &honest);

@@ -9,7 +9,7 @@
 #define PVMC_PROTO_H
 
 #define PVMC_TASK_PROTOCOL   1 /* version of the TM messages */
-#define PVMC_DAEMON_PROTOCOL 5 /* version of the DM messages */
+#define PVMC_DAEMON_PROTOCOL 6 /* version of the DM messages */
 
 #define PVMC_MULTICAST_MAX 65536 /* receivers of one PVMC_TM_MULTICAST */
 
@@ -44,6 +44,7 @@ enum pvmc_tm {
     PVMC_TM_SIBLINGS, /* one way: tasks that a resource manager started for us; the daemon tells them of each other */
     PVMC_TM_INPUT,    /* standard input for a task */
     PVMC_TM_USAGE,    /* what hosts and tasks are doing */
+    PVMC_TM_TOKEN,    /* tokens, with which daemons join by themselves */
 };
 
 /* In the flags of TM_SPAWN, which have those of pvm_spawn() and dpvm.h, too: the answer has the reason for failures. */
@@ -94,6 +95,9 @@ enum pvmc_mailbox_op {
     PVMC_MAILBOX_NAMES,
     PVMC_MAILBOX_RESET,
 };
+
+/* Operations of PVMC_TM_TOKEN */
+enum pvmc_token_op { PVMC_TOKEN_MAKE = 1, PVMC_TOKEN_LIST, PVMC_TOKEN_REVOKE };
 
 /* Roles for PVMC_TM_REGISTER */
 enum pvmc_register_role {

@@ -176,6 +176,7 @@ void pvmd_host_put_row(struct pvmc_buf *b, const struct pvmd_host *host)
     pvmc_buf_put_u16(b, host->port);
     pvmc_buf_put_u32(b, host->asker);
     pvmc_buf_put_u32(b, host->asked);
+    pvmc_buf_put_u8(b, host->token);
 }
 
 /* A new entry, or the existing one if it is the same host: ourselves, or the master that called us. */
@@ -203,6 +204,7 @@ int pvmd_host_get_row(struct pvmc_buf *b, struct pvmd_host **host)
     pvmc_buf_get_string_to(b, address, sizeof address);
     uint16_t port = pvmc_buf_get_u16(b);
     uint32_t asker = pvmc_buf_get_u32(b), asked = pvmc_buf_get_u32(b);
+    uint8_t token = pvmc_buf_get_u8(b);
     int rc = pvmc_buf_error(b);
     if (rc)
         return rc;
@@ -216,6 +218,7 @@ int pvmd_host_get_row(struct pvmc_buf *b, struct pvmd_host **host)
     h->port = port;
     h->asker = asker;
     h->asked = asked;
+    h->token = token;
     *host = h;
     rc = pvmd_host_set_text(&h->arch, arch);
     return rc || !*address ? rc : pvmd_host_set_text(&h->address, address);

@@ -39,6 +39,7 @@ struct pvmd_host {
     char *debugger;    /* bx= */
     char *address;     /* where its daemon listens: an IP address as numbers, "" for ourselves and while unknown */
     uint16_t port;
+    uint8_t token;          /* with which it joined: its entry in tokens.c, counted from 1; or 0 */
     uint32_t asker, asked;  /* whose request added it (host index, number of the petition), or 0 */
     bool left_over;         /* JOINING, and its master is lost: the next one's table says whether it is a member */
     bool lost;              /* a slave's master whose link is lost for good; it is a member until another one leads */

@@ -36,7 +36,7 @@ struct stranger {
 };
 
 static struct ev_loop *loop;
-static struct pvmd_door door;
+static struct pvmd_doorman_orders orders;
 static struct pvmd_crowd crowd;
 static struct pvmd_door_counts counts;
 static struct stranger *strangers; /* oldest first */
@@ -109,10 +109,18 @@ static void hand_over(struct stranger *s)
     forget(s);
 }
 
+static const struct pvmd_door *find_door(const uint8_t *id)
+{
+    for (uint32_t i = 1; i < orders.count; i++)
+        if (!memcmp(orders.doors[i].machine_id, id, PVMD_MACHINE_ID_BYTES))
+            return &orders.doors[i];
+    return &orders.doors[0];
+}
+
 static void judge(struct stranger *s)
 {
     struct pvmd_preface p;
-    int rc = pvmd_preface_decode(s->wire, &door, s->nonce, &p);
+    int rc = pvmd_preface_decode(s->wire, find_door(pvmd_preface_key_id(s->wire)), s->nonce, &p);
     if (rc)
         refuse(s, rc == PVMC_EDENIED ? &counts.denied : &counts.malformed);
     else
@@ -239,10 +247,21 @@ static void accept_event(struct ev_loop *l, ev_io *w, int events)
 
 /* ---- start ---- */
 
+/* Receives orders, and the descriptor that comes with the first ones. */
+static int take_orders(int *fd)
+{
+    ssize_t n = pvmd_handover_receive(STDIN_FILENO, &orders, sizeof orders, fd);
+    bool is_sound = n == (ssize_t)sizeof orders && orders.count && orders.count <= 1 + PVMD_PLACES;
+    return is_sound ? 0 : PVMC_EFORMAT;
+}
+
+/* Other keys, or the daemon's end. */
 static void daemon_event(struct ev_loop *l, ev_io *w, int events)
 {
+    int fd;
     (void)l, (void)w, (void)events;
-    _exit(0); /* the daemon sends nothing after its orders, so it has ended */
+    if (take_orders(&fd) || fd >= 0)
+        _exit(0);
 }
 
 /* Makes OpenSSL load what it needs before those system calls are forbidden. */
@@ -251,7 +270,8 @@ static int prepare_openssl(void)
     static const struct pvmd_preface any;
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES];
     OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
-    return RAND_bytes(nonce, sizeof nonce) == 1 ? pvmd_preface_encode(&any, &door, nonce, wire) : PVMC_ESYSTEM;
+    return RAND_bytes(nonce, sizeof nonce) == 1 ? pvmd_preface_encode(&any, &orders.doors[0], nonce, wire)
+                                                : PVMC_ESYSTEM;
 }
 
 static int open_crowd(void)
@@ -263,16 +283,6 @@ static int open_crowd(void)
     int rc = RAND_bytes((uint8_t *)&crowd.multiplier, sizeof crowd.multiplier) == 1 ? 0 : PVMC_ESYSTEM;
     crowd.multiplier |= 1;
     return rc;
-}
-
-static int take_orders(void)
-{
-    struct pvmd_doorman_orders orders;
-    if (pvmd_handover_receive(STDIN_FILENO, &orders, sizeof orders, &listen_fd) != (ssize_t)sizeof orders ||
-        listen_fd < 0)
-        return PVMC_EFORMAT;
-    door = orders.door;
-    return 0;
 }
 
 static void watch(void)
@@ -299,7 +309,7 @@ int pvmd_doorman_run(void)
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* the doorman must not outlive the daemon */
     pvmd_confine_start("pvmd3-doorman");
     loop = ev_loop_new(EVFLAG_AUTO | EVFLAG_NOENV);
-    if (!loop || take_orders() || prepare_openssl() || open_crowd())
+    if (!loop || take_orders(&listen_fd) || listen_fd < 0 || prepare_openssl() || open_crowd())
         return 1;
     watch();
     give_up_calls();

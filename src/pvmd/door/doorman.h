@@ -3,8 +3,9 @@
  * know the machine's secret. It has the door key but not the secret, no file and no other connection, and may make few
  * system calls (confine.h). It hands proven callers to the daemon, which decides on them: see listen.h.
  *
- * Daemon and doorman share a SOCK_SEQPACKET pair, which is the doorman's standard input. The daemon sends one struct
- * pvmd_doorman_orders, with the listening socket as descriptor. The doorman exits when the pair closes.
+ * Daemon and doorman share a SOCK_SEQPACKET pair, which is the doorman's standard input. The daemon sends a struct
+ * pvmd_doorman_orders with the listening socket as descriptor, and further ones without it when its keys have changed.
+ * The doorman exits when the pair closes.
  */
 #ifndef PVMD_DOORMAN_H
 #define PVMD_DOORMAN_H
@@ -17,13 +18,14 @@
 #define PVMD_STRANGERS_MAX      4096 /* also limited by the process's descriptors, less a few */
 
 struct pvmd_doorman_orders {
-    struct pvmd_door door;
+    uint32_t count;
+    struct pvmd_door doors[1 + PVMD_PLACES];
 };
 
 /* Strangers turned away so far, by reason. */
 struct pvmd_door_counts {
     uint64_t malformed; /* not a preface, or an incomplete one */
-    uint64_t denied;    /* of another machine, or with a wrong proof */
+    uint64_t denied;    /* of another machine, with an unknown token, or with a wrong proof */
     uint64_t too_slow;
     uint64_t too_many;
 };

@@ -55,39 +55,67 @@ uint16_t pvmd_listen_port(void)
 
 /* ---- proven callers ---- */
 
-/* Sends the verdict: 0, or why the connection has failed. */
-static int answer(int fd, enum pvmd_verdict verdict, const uint8_t *wire, const uint8_t *nonce)
+/* A caller whose proof is being checked. */
+struct caller {
+    int fd;
+    const uint8_t *wire, *nonce;
+    const struct pvmd_key *key; /* the one that it has */
+    int place;                  /* of that key, or -1 for our own */
+    struct pvmd_preface preface;
+    uint8_t tls_key[PVMD_KEY_BYTES];
+};
+
+static bool has_token(const struct caller *c)
 {
-    uint8_t bytes[PVMD_ANSWER_BYTES];
-    int rc = pvmd_preface_answer(verdict, wire, &pvmd_secrets->door, nonce, bytes);
-    if (rc)
-        return rc;
-    return send(fd, bytes, sizeof bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof bytes ? 0 : PVMC_EDOWN;
+    return c->place >= PVMD_PLACE_TOKENS;
 }
 
-/* Takes ownership of fd. False: the doorman has let in a caller without a valid proof. */
-static bool judge(int fd, const uint8_t *wire, const uint8_t *nonce)
+/* 0, PVMC_EDENIED and the like for a caller without a proof, or PVMC_ESYSTEM. */
+static int check_proof(struct caller *c)
 {
-    struct pvmd_preface p;
-    uint8_t key[PVMD_KEY_BYTES];
-    int rc = pvmd_preface_decode(wire, &pvmd_secrets->door, nonce, &p);
-    rc = rc ? rc : pvmd_preface_key(wire, &pvmd_secrets->machine, nonce, key);
+    c->key = pvmd_machine_key(pvmd_preface_key_id(c->wire), &c->place);
+    int rc = c->key ? pvmd_preface_decode(c->wire, &c->key->door, c->nonce, &c->preface) : PVMC_EDENIED;
+    return rc ? rc : pvmd_preface_key(c->wire, &c->key->machine, c->nonce, c->tls_key);
+}
+
+/* Sends the verdict: 0, or why the connection has failed. */
+static int answer(const struct caller *c, enum pvmd_verdict verdict)
+{
+    uint8_t bytes[PVMD_ANSWER_BYTES];
+    int rc = pvmd_preface_answer(verdict, c->wire, &c->key->door, c->nonce, bytes);
+    if (rc)
+        return rc;
+    return send(c->fd, bytes, sizeof bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof bytes ? 0 : PVMC_EDOWN;
+}
+
+static void let_in(const struct caller *c)
+{
+    counts.accepted++;
+    pvmc_failpoint_done(PVMC_FAILPOINT_DOOR_JUDGE);
+    if (has_token(c))
+        events->entered((unsigned)c->place, c->fd, c->tls_key);
+    else
+        events->accepted(&c->preface, c->fd, c->tls_key);
+}
+
+/* Owns the caller's descriptor. False: the doorman has let in a caller without a valid proof. */
+static bool judge(struct caller *c)
+{
+    int rc = check_proof(c);
     if (rc) {
-        close(fd);
+        close(c->fd);
         return rc == PVMC_ESYSTEM;
     }
-    enum pvmd_verdict verdict = events->offered(&p);
-    bool is_told = !pvmc_failpoint(PVMC_FAILPOINT_DOOR_JUDGE) && !answer(fd, verdict, wire, nonce);
-    if (!is_told || verdict != PVMD_VERDICT_GO || fcntl(fd, F_SETFL, O_NONBLOCK)) {
-        close(fd);
+    enum pvmd_verdict verdict = has_token(c) ? events->knocked((unsigned)c->place) : events->offered(&c->preface);
+    bool is_told = !pvmc_failpoint(PVMC_FAILPOINT_DOOR_JUDGE) && !answer(c, verdict);
+    if (!is_told || verdict != PVMD_VERDICT_GO || fcntl(c->fd, F_SETFL, O_NONBLOCK)) {
+        close(c->fd);
         if (is_told && verdict == PVMD_VERDICT_CROSSED)
-            events->crossed(&p);
+            events->crossed(&c->preface);
     } else {
-        counts.accepted++;
-        pvmc_failpoint_done(PVMC_FAILPOINT_DOOR_JUDGE);
-        events->accepted(&p, fd, key);
+        let_in(c);
     }
-    OPENSSL_cleanse(key, sizeof key);
+    OPENSSL_cleanse(c->tls_key, sizeof c->tls_key);
     return true;
 }
 
@@ -170,8 +198,9 @@ static void replace_doorman(const char *why)
 /* False if the doorman breaks the protocol. */
 static bool take_message(const struct pvmd_doorman_message *m, int fd)
 {
+    struct caller caller = {.fd = fd, .wire = m->u.caller.wire, .nonce = m->u.caller.nonce};
     if (m->kind == PVMD_DOORMAN_CALLER && fd >= 0)
-        return judge(fd, m->u.caller.wire, m->u.caller.nonce);
+        return judge(&caller);
     if (fd >= 0)
         close(fd);
     if (m->kind == PVMD_DOORMAN_COUNTS)
@@ -234,9 +263,27 @@ static int spawn_doorman(int its_end)
     return error;
 }
 
+/* Gives the doorman the doors of all keys. 0, or -1 if it cannot take them. */
+static int send_orders(int fd)
+{
+    static const uint8_t none[PVMD_MACHINE_ID_BYTES];
+    struct pvmd_doorman_orders orders = {.count = 1, .doors[0] = pvmd_secrets->own.door};
+    for (unsigned i = 0; i < PVMD_PLACES; i++)
+        if (memcmp(pvmd_secrets->others[i].door.machine_id, none, sizeof none))
+            orders.doors[orders.count++] = pvmd_secrets->others[i].door;
+    int rc = pvmd_handover_send(doorman.pair, &orders, sizeof orders, fd);
+    OPENSSL_cleanse(&orders, sizeof orders);
+    return rc;
+}
+
+void pvmd_listen_keys_changed(void)
+{
+    if (doorman.pair >= 0 && send_orders(-1))
+        replace_doorman("it does not take its orders");
+}
+
 static int start_doorman(void)
 {
-    struct pvmd_doorman_orders orders = {.door = pvmd_secrets->door};
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
         return errno;
@@ -249,8 +296,7 @@ static int start_doorman(void)
     }
     doorman.pair = pair[0];
     doorman.since = ev_now(loop);
-    pvmd_handover_send(doorman.pair, &orders, sizeof orders, listen_fd); /* if this fails, the doorman exits */
-    OPENSSL_cleanse(&orders, sizeof orders);
+    send_orders(listen_fd); /* if this fails, the doorman exits */
     fcntl(doorman.pair, F_SETFL, O_NONBLOCK);
     ev_io_init(&doorman.io, doorman_event, doorman.pair, EV_READ);
     ev_io_start(loop, &doorman.io);

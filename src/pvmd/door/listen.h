@@ -21,6 +21,10 @@ struct pvmd_listen_events {
     void (*crossed)(const struct pvmd_preface *p);
     /* GO was sent: TLS may begin on fd, which the callee now owns. */
     void (*accepted)(const struct pvmd_preface *p, int fd, const uint8_t key[PVMD_KEY_BYTES]);
+
+    /* The same for a caller that has proven to have the token in this place (machine.h), and is no member yet. */
+    enum pvmd_verdict (*knocked)(unsigned place);
+    void (*entered)(unsigned place, int fd, const uint8_t key[PVMD_KEY_BYTES]);
 };
 
 /*
@@ -29,6 +33,9 @@ struct pvmd_listen_events {
  */
 int pvmd_listen_start(struct ev_loop *loop, const char *ip, uint16_t port, const struct pvmd_listen_events *events);
 void pvmd_listen_stop(void);
+
+/* The keys of machine.h have changed. */
+void pvmd_listen_keys_changed(void);
 
 /* The port. */
 uint16_t pvmd_listen_port(void);

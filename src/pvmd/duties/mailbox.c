@@ -8,6 +8,7 @@
 #include "core/log.h"
 #include "core/message/proto.h"
 #include "pvmd/base/self.h"
+#include "pvmd/hosts/forward.h"
 #include "mailbox_store.h"
 #include "pvmd/quorum/petition.h"
 #include "pvmd/tasks/tasks.h"
@@ -72,17 +73,6 @@ static void free_request(struct request *m)
 
 /* ---- at the task's daemon ---- */
 
-static void passed_answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
-{
-    (void)host_index;
-    struct pvmd_request *r = arg;
-    struct pvmc_buf rest;
-    size_t length = pvmc_buf_left(body);
-    pvmc_buf_view(&rest, pvmc_buf_get_bytes(body, length), length);
-    pvmd_request_answer(r, code, &rest);
-    free(r);
-}
-
 /* A name that is too long for the store is the program's mistake, not a malformed message. */
 static int check(struct pvmc_buf body)
 {
@@ -99,17 +89,15 @@ static int mailbox_request(const struct pvmd_request *r, struct pvmc_buf *body)
         pvmd_request_answer(r, PvmBadParam, NULL);
         return 0;
     }
-    struct pvmd_request *copy = rc ? NULL : malloc(sizeof *copy);
-    if (!copy)
-        return rc ? rc : PVMC_ENOMEM;
-    *copy = *r;
+    if (rc)
+        return rc;
     struct pvmc_buf b;
     pvmc_buf_init(&b);
     pvmc_buf_put_u32(&b, r->tid);
     pvmc_buf_put_bytes(&b, body->data, body->length);
-    pvmd_ask_master(PVMD_DM_MAILBOX, &b, passed_answered, copy);
+    rc = pvmd_forward(r, PVMD_DM_MAILBOX, &b);
     pvmc_buf_free(&b);
-    return 0;
+    return rc;
 }
 
 /* ---- changes, as the other members make them ---- */

@@ -11,6 +11,7 @@
 #include "core/log.h"
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
+#include "arrival.h"
 #include "leave.h"
 #include "membership.h"
 #include "pvmd/net/liveness.h"
@@ -37,8 +38,9 @@ struct order {
     struct name *names; /* of the lines, in order */
     unsigned count;
     const struct pvmd_hostfile *hostfile;
-    uint32_t asker, asked; /* as in struct pvmd_host */
-    bool begun;            /* else an earlier order is adding a host of the same name */
+    uint32_t asker, asked;        /* as in struct pvmd_host */
+    struct pvmd_arrival *arrival; /* that joins by itself, and is the only one of this order; NULL: they are launched */
+    bool begun;                   /* else an earlier order is adding a host of the same name */
     pvmd_added *added;
     void *arg;
     struct order *prev, *next;
@@ -183,6 +185,8 @@ static void enter_table(struct pvmd_newcomer *n, const struct order *o)
         n->host->asker = o->asker;
         n->host->asked = o->asked;
     }
+    if (n->host && n->arrival)
+        n->host->token = (uint8_t)(pvmd_arrival_token(n->arrival) - PVMD_PLACE_TOKENS + 1);
     if (n->host && n->spec.speed)
         n->host->speed = n->spec.speed;
     pvmc_failpoint_done(PVMC_FAILPOINT_HOST_ENTER);
@@ -191,6 +195,7 @@ static void enter_table(struct pvmd_newcomer *n, const struct order *o)
 static void begin_newcomer(struct pvmd_newcomer *n, const char *line, const struct order *o)
 {
     char why[256];
+    n->arrival = o->arrival;
     int rc = pvmd_host_spec_parse(line, strlen(line), &n->spec, why, sizeof why);
     if (!rc && !n->spec.name)
         pvmd_newcomer_fail(n, PvmBadParam, "a host name is missing");
@@ -375,13 +380,14 @@ static unsigned launching(void)
     unsigned n = 0;
     DL_FOREACH (orders, o)
         for (unsigned i = 0; i < o->count; i++)
-            n += o->newcomers[i].phase > PVMD_NEWCOMER_TURN && o->newcomers[i].phase < PVMD_NEWCOMER_LINKED;
+            n += !o->arrival && o->newcomers[i].phase > PVMD_NEWCOMER_TURN &&
+                 o->newcomers[i].phase < PVMD_NEWCOMER_LINKED;
     return n;
 }
 
 static void launch_next(struct order *o)
 {
-    unsigned n = launching();
+    unsigned n = o->arrival ? 0 : launching();
     for (unsigned i = 0; i < o->count && n < LAUNCHES_MAX; i++) {
         if (o->newcomers[i].phase != PVMD_NEWCOMER_TURN)
             continue;
@@ -433,10 +439,25 @@ static bool has_room_for(unsigned count)
     const struct order *o;
     unsigned others = 0;
     DL_FOREACH (orders, o) {
-        others++;
+        others += !o->arrival;
         count += o->count;
     }
     return others < ORDERS_MAX && count <= NEWCOMERS_MAX;
+}
+
+/* Takes a new order in. The texts are copied. */
+static int put_order(struct order *o, const char *const *lines)
+{
+    o->lines = calloc(o->count + 1, sizeof *o->lines);
+    o->newcomers = calloc(o->count + 1, sizeof *o->newcomers);
+    o->names = calloc(o->count + 1, sizeof *o->names);
+    if (!o->lines || !o->newcomers || !o->names || !copy_lines(o, lines)) {
+        free_order(o);
+        return PVMC_ENOMEM;
+    }
+    DL_APPEND(orders, o);
+    schedule();
+    return 0;
 }
 
 int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_hostfile *hostfile,
@@ -455,16 +476,17 @@ int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_h
     o->asked = petition ? petition->number : 0;
     o->added = added;
     o->arg = arg;
-    o->lines = calloc(count + 1, sizeof *o->lines);
-    o->newcomers = calloc(count + 1, sizeof *o->newcomers);
-    o->names = calloc(count + 1, sizeof *o->names);
-    if (!o->lines || !o->newcomers || !o->names || !copy_lines(o, lines)) {
-        free_order(o);
+    return put_order(o, lines);
+}
+
+int pvmd_add_arrival(const char *line, struct pvmd_arrival *arrival)
+{
+    struct order *o = calloc(1, sizeof *o);
+    if (!o)
         return PVMC_ENOMEM;
-    }
-    DL_APPEND(orders, o);
-    schedule();
-    return 0;
+    o->count = 1;
+    o->arrival = arrival;
+    return put_order(o, &line);
 }
 
 bool pvmd_add_concerns(const struct pvmd_host *host)

@@ -24,6 +24,14 @@ typedef void pvmd_added(void *arg, unsigned count, const int *status, const char
 int pvmd_add_hosts(const char *const *lines, unsigned count, const struct pvmd_hostfile *hostfile,
                    const struct pvmd_petition *petition, pvmd_added *added, void *arg);
 
+struct pvmd_arrival;
+
+/*
+ * Adds a daemon that joins by itself, as this line of a hostfile (copied), which takes nothing from the hostfile. 0:
+ * the arrival is its newcomer's from now on; or PVMC_ENOMEM.
+ */
+int pvmd_add_arrival(const char *line, struct pvmd_arrival *arrival);
+
 /* Whether this host, UP or not, is one that is being added. */
 bool pvmd_add_concerns(const struct pvmd_host *host);
 

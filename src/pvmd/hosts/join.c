@@ -12,8 +12,10 @@
 #include "core/message/proto.h"
 #include "wire/tls.h"
 #include "add.h"
+#include "arrival.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/events.h"
+#include "forward.h"
 #include "hostfile.h"
 #include "pvmd/launch/launch.h"
 #include "leave.h"
@@ -30,6 +32,7 @@
 #include "pvmd/quorum/journal.h"
 #include "pvmd/quorum/petition.h"
 #include "slave.h"
+#include "tokens.h"
 #include "pvmd/tasks/tasks.h"
 
 static struct pvmd_hostfile hostfile;
@@ -73,18 +76,6 @@ static int get_names(struct pvmc_buf *body, struct names *n)
 
 /* ---- requests of tasks: forwarded to the master ---- */
 
-static void answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
-{
-    struct pvmd_request *r = arg;
-    struct pvmc_buf rest;
-    size_t length = pvmc_buf_left(body);
-    (void)host_index;
-    pvmc_buf_view(&rest, pvmc_buf_get_bytes(body, length), length);
-    rest.length = length;
-    pvmd_request_answer(r, code, &rest);
-    free(r);
-}
-
 static int ask_master(const struct pvmd_request *r, enum pvmd_dm what, struct pvmc_buf *body)
 {
     struct names names;
@@ -93,13 +84,9 @@ static int ask_master(const struct pvmd_request *r, enum pvmd_dm what, struct pv
     free_names(&names);
     if (rc)
         return rc;
-    struct pvmd_request *copy = count ? malloc(sizeof *copy) : NULL;
-    if (!copy) {
-        pvmd_request_answer(r, count ? PvmNoMem : PvmBadParam, NULL);
-        return 0;
-    }
-    *copy = *r;
-    pvmd_ask_master(what, body, answered, copy);
+    if (count)
+        return pvmd_forward(r, what, body);
+    pvmd_request_answer(r, PvmBadParam, NULL);
     return 0;
 }
 
@@ -350,7 +337,7 @@ static void lose_master(struct pvmd_host *master, const char *why)
 {
     bool proven = pvmd_link_is_proven(master);
     if (pvmd_link_is_out(master)) {
-        pvmd_end(0, "this host is deleted from the machine");
+        pvmd_end(1, "this host is no member of the machine any more");
         return;
     }
     mark_newcomers();
@@ -495,6 +482,7 @@ static int start_tls(void)
 static void start_tables(bool is_back)
 {
     pvmd_membership_start();
+    pvmd_tokens_start();
     pvmd_petition_start();
     if (is_back)
         pvmd_tables_return();
@@ -504,8 +492,11 @@ static void start_tables(bool is_back)
 
 int pvmd_net_start(void)
 {
-    static const struct pvmd_listen_events events = {
-        .offered = pvmd_link_offered, .crossed = pvmd_link_crossed, .accepted = pvmd_link_accepted};
+    static const struct pvmd_listen_events events = {.offered = pvmd_link_offered,
+                                                     .crossed = pvmd_link_crossed,
+                                                     .accepted = pvmd_link_accepted,
+                                                     .knocked = pvmd_arrival_judge,
+                                                     .entered = pvmd_arrival_enter};
     const struct pvmd_start_text *text = pvmd_slave_text();
     const char *ip = pvmc_config_text(PVMC_SETTING_IP);
     struct pvmd_journal_owner predecessor;
@@ -576,6 +567,7 @@ void pvmd_net_stop(void)
     pvmd_slave_stop();
     pvmd_leave_stop();
     pvmd_add_stop();
+    pvmd_arrival_stop();
     pvmd_launch_stop();
     pvmd_manual_stop();
     pvmd_resolve_stop();
@@ -586,6 +578,7 @@ void pvmd_net_stop(void)
     pvmd_liveness_stop();
     pvmd_tables_stop();
     pvmd_membership_stop();
+    pvmd_tokens_stop();
     pvmd_rpc_stop();
     pvmd_host_free_all();
     pvmd_hostfile_free(&hostfile);

@@ -16,6 +16,7 @@
 #include "pvmd/net/rpc.h"
 #include "add.h"
 #include "membership.h"
+#include "tokens.h"
 
 #define LIMIT_S 3. /* time limit for daemons to end */
 
@@ -70,6 +71,7 @@ void pvmd_leave_forget(struct pvmd_host *host)
 void pvmd_leave_lost(struct pvmd_host *host, const char *why)
 {
     pvmc_log(PVMC_LOG_WARNING, "host %s has left the machine: %s", host->name, why);
+    pvmd_tokens_host_lost(host);
     pvmd_leave_forget(host);
     pvmd_membership_changed();
 }

@@ -1,5 +1,7 @@
 /* newcomer.c - see newcomer.h. */
 #include "newcomer.h"
+#include "arrival.h"
+#include "tokens.h"
 #include <openssl/crypto.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -49,6 +51,13 @@ static void stop(struct pvmd_newcomer *n)
     OPENSSL_cleanse(&n->key, sizeof n->key);
 }
 
+static void end_arrival(struct pvmd_newcomer *n, int code, const char *why)
+{
+    if (n->arrival)
+        pvmd_arrival_refuse(n->arrival, code, why ? why : pvmc_error_text(code));
+    n->arrival = NULL;
+}
+
 static void settle(struct pvmd_newcomer *n, enum pvmd_newcomer_phase phase)
 {
     bool tell = n->phase < PVMD_NEWCOMER_LINKED;
@@ -64,8 +73,11 @@ void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, .
     if (vasprintf(&n->why, format, args) < 0) /* before the owner of the texts is freed */
         n->why = NULL;
     va_end(args);
+    end_arrival(n, code, n->why);
     stop(n);
     if (n->host) {
+        if (n->phase == PVMD_NEWCOMER_LINKED)
+            pvmd_tokens_host_lost(n->host);
         pvmd_link_close(n->host);
         pvmd_host_free(n->host);
         n->host = NULL;
@@ -79,6 +91,7 @@ void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, .
 
 void pvmd_newcomer_clear(struct pvmd_newcomer *n)
 {
+    end_arrival(n, PvmDSysErr, "the master's daemon ends");
     stop(n);
     pvmd_host_spec_free(&n->spec);
     free(n->why);
@@ -132,7 +145,7 @@ static const char *or_empty(const char *text)
 /* Whether the new daemon runs on this machine. */
 static bool is_local(const struct pvmd_newcomer *n)
 {
-    return n->launcher == &pvmd_launch_local ||
+    return n->launcher == &pvmd_launch_local || (n->arrival && pvmd_arrival_is_local(n->arrival)) ||
            (n->launcher == &pvmd_launch_hoster && n->found.count && pvmw_address_is_loopback(&n->found.list[0]));
 }
 
@@ -141,7 +154,7 @@ static struct pvmd_start_text text_for(const struct pvmd_newcomer *n, const char
 {
     const struct pvmd_host *self = pvmd_host_self(), *h = n->host;
     bool manual = n->launcher == &pvmd_launch_manual;
-    struct pvmd_start_text t = {.machine = pvmd_secrets->machine,
+    struct pvmd_start_text t = {.machine = pvmd_secrets->own.machine,
                                 .master_index = self->index,
                                 .master_incarnation = self->incarnation,
                                 .master_port = self->port,
@@ -232,7 +245,10 @@ static void launch_failed(void *owner, int code, const char *why)
 {
     struct pvmd_newcomer *n = owner;
     n->launch = NULL;
-    if (code == PvmDupHost && may_end_soon())
+    if (n->arrival) {
+        n->arrival = NULL; /* it is gone */
+        pvmd_newcomer_fail(n, code, "%s", why);
+    } else if (code == PvmDupHost && may_end_soon())
         launch_again(n);
     else if (code == PvmCantStart && wants_password(n))
         pvmd_newcomer_fail(
@@ -435,6 +451,21 @@ static void resolved(void *arg, const struct pvmw_addresses *found, const char *
     launch(n);
 }
 
+/* Its daemon waits for the start text. */
+static void start_arrival(struct pvmd_newcomer *n)
+{
+    char *text = format_text(n);
+    n->launcher = &pvmd_launch_join;
+    n->phase = PVMD_NEWCOMER_LAUNCH;
+    if (!text) {
+        pvmd_newcomer_fail(n, PvmNoMem, "out of memory");
+        return;
+    }
+    pvmd_arrival_start(n->arrival, text, &launch_events, n);
+    OPENSSL_cleanse(text, strlen(text));
+    free(text);
+}
+
 void pvmd_newcomer_begin(struct pvmd_newcomer *n)
 {
     n->limit_s = start_limit_s();
@@ -442,6 +473,10 @@ void pvmd_newcomer_begin(struct pvmd_newcomer *n)
     ev_timer_init(&n->limit, limit_event, n->limit_s, 0.);
     n->limit.data = n;
     ev_timer_start(pvmd.loop, &n->limit);
+    if (n->arrival) {
+        start_arrival(n);
+        return;
+    }
     n->phase = PVMD_NEWCOMER_NAME;
     n->resolve = pvmd_resolve_start(pvmd.loop, target_of(n), resolved, n);
     if (!n->resolve)
@@ -463,6 +498,11 @@ static void add_addresses(struct pvmw_addresses *to, const struct pvmw_addresses
 static void add_candidates(const struct pvmd_newcomer *n, const struct pvmd_start_line *line,
                            struct pvmw_addresses *candidates)
 {
+    if (n->arrival) {
+        union pvmw_address a = *pvmd_arrival_address(n->arrival);
+        pvmw_address_set_port(&a, line->port);
+        pvmw_addresses_add(candidates, &a);
+    }
     if (n->spec.ip || is_local(n))
         add_addresses(candidates, &n->found, line->port);
     add_addresses(candidates, &line->ssh, line->port);
@@ -494,6 +534,9 @@ void pvmd_newcomer_link_up(struct pvmd_newcomer *n)
     ev_timer_stop(pvmd.loop, &n->limit);
     if (n->launch)
         pvmd_launch_release(n->launch);
+    if (n->arrival)
+        pvmd_arrival_release(n->arrival);
     n->launch = NULL;
+    n->arrival = NULL;
     settle(n, PVMD_NEWCOMER_LINKED);
 }

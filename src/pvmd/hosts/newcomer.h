@@ -37,6 +37,7 @@ struct pvmd_newcomer {
     struct pvmd_hosting *hosting; /* while a hoster starts it */
     struct pvmd_courier_key key;  /* for the daemon that the hoster starts */
     struct pvmd_launch *launch;
+    struct pvmd_arrival *arrival; /* instead, of a daemon that joins by itself */
     ev_timer limit, again;
     double limit_s;
     /* Called once, when LINKED or DONE, from the loop or from pvmd_newcomer_begin(). */

@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <openssl/crypto.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -26,6 +28,7 @@
 #define ORPHAN_LOOK_S 0.05 /* interval of checks, after the channel has ended, whether the master's call has failed */
 
 static bool launched; /* we were started with -s */
+static bool joined;   /* by applicant.c */
 static bool linked;
 static bool said;      /* an error line has been printed */
 static int guard = -1; /* to the process that stays with the launcher: it ends on our word, and its death shows here */
@@ -94,6 +97,16 @@ static void leave_parent(void)
     _exit(code);
 }
 
+/* The applicant's process stays, and waits for this one to end. */
+static void stay_with_applicant(void)
+{
+    joined = true;
+    guard = PVMD_SLAVE_GUARD;
+    fcntl(guard, F_SETFD, FD_CLOEXEC);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    pvmd_sweeper_start();
+}
+
 /* ---- the start text ---- */
 
 static double start_limit_s(void)
@@ -151,13 +164,16 @@ static __attribute__((noreturn)) void give_up_other_version(void)
     give_up(PvmBadVersion, why);
 }
 
-void pvmd_slave_start(const char *courier_key)
+void pvmd_slave_start(const char *courier_key, bool joins)
 {
     launched = true;
     const char *why = courier_key ? pvmd_courier_wait(courier_key) : NULL;
     if (why)
         give_up(PvmCantStart, why);
-    leave_parent();
+    if (joins)
+        stay_with_applicant();
+    else
+        leave_parent();
     char *text = malloc(PVMD_START_TEXT_MAX);
     if (!text)
         give_up(PvmNoMem, "out of memory");
@@ -266,14 +282,32 @@ void pvmd_slave_linked(void)
     linked = true;
     stop_watching();
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-    for (int fd = 0; fd < 3 && null >= 0; fd++)
+    for (int fd = 0; fd < (joined ? 2 : 3) && null >= 0; fd++)
         dup2(null, fd);
     if (null > 2)
         close(null);
     if (write(guard, &code, 1) != 1)
         pvmc_log(PVMC_LOG_WARNING, "the launcher's process is gone already");
+    if (joined)
+        return;
     close(guard);
     guard = -1;
+}
+
+/* Tells the applicant where the other members are, should it have to come back. */
+static void tell_members(void)
+{
+    char text[PVMW_ADDRESS_MAX * PVMW_ADDRESS_TEXT];
+    struct pvmw_addresses members = {0};
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+        const struct pvmd_host *h = pvmd_host_any(i);
+        union pvmw_address a;
+        if (h && h != pvmd_host_self() && h->port && !pvmw_address_parse(h->address, h->port, &a))
+            pvmw_addresses_add(&members, &a);
+    }
+    pvmw_addresses_format(&members, text, sizeof text);
+    if (write(guard, text, strlen(text)) < 0)
+        pvmc_log(PVMC_LOG_WARNING, "the process that started this daemon is gone");
 }
 
 void pvmd_slave_stop(void)
@@ -282,6 +316,8 @@ void pvmd_slave_stop(void)
         return;
     if (!linked)
         stop_watching();
+    else if (joined)
+        tell_members();
     pvmd_slave_failed(PvmCantStart, "the daemon ended while it started; its log on that host says why");
     pvmd_start_text_free(&start);
 }

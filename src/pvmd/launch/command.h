@@ -33,8 +33,11 @@ struct pvmd_launcher {
 
 extern const struct pvmd_launcher pvmd_launch_local, pvmd_launch_ssh, pvmd_launch_rsh, pvmd_launch_manual;
 
-/* Not found by name: the first for so=pw only, if somebody can be asked; the second while there is a hoster. */
-extern const struct pvmd_launcher pvmd_launch_password, pvmd_launch_hoster;
+/*
+ * Not found by name: the first for so=pw only, if somebody can be asked; the second while there is a hoster; the third
+ * for daemons that join by themselves.
+ */
+extern const struct pvmd_launcher pvmd_launch_password, pvmd_launch_hoster, pvmd_launch_join;
 
 /* The command for a remote host's shell that finds the daemon and starts it; the caller frees it, NULL: no memory. */
 char *pvmd_launch_remote_command(const struct pvmd_launch_order *o);

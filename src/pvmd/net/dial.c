@@ -165,6 +165,13 @@ static void connected(struct pvmd_dial *d)
     await(d, DIAL_NONCE, EV_READ);
 }
 
+static const char *how_it_ended(const struct pvmd_dial *d, ssize_t n)
+{
+    if (d->state == DIAL_ANSWER && !d->preface.from_index)
+        return "does not know this token";
+    return n < 0 ? strerror(errno) : "closed the connection";
+}
+
 /* Reads the rest of whole[size]: true when it is complete. On failure try_next() has been called. */
 static bool read_whole(struct pvmd_dial *d, uint8_t *whole, size_t size)
 {
@@ -174,7 +181,7 @@ static bool read_whole(struct pvmd_dial *d, uint8_t *whole, size_t size)
     if (n <= 0 && d->state == DIAL_NONCE && !d->bytes && try_again(d))
         return false;
     if (n <= 0) {
-        note(d, "%s", n < 0 ? strerror(errno) : "closed the connection");
+        note(d, "%s", how_it_ended(d, n));
         try_next(d);
         return false;
     }
@@ -186,7 +193,7 @@ static int make_preface(struct pvmd_dial *d)
 {
     if (RAND_bytes(d->preface.nonce, sizeof d->preface.nonce) != 1)
         return PVMC_ESYSTEM;
-    return pvmd_preface_encode(&d->preface, &pvmd_secrets->door, d->nonce, d->wire);
+    return pvmd_preface_encode(&d->preface, &pvmd_secrets->own.door, d->nonce, d->wire);
 }
 
 static void read_nonce(struct pvmd_dial *d)
@@ -215,11 +222,18 @@ static void refuse_impostor(struct pvmd_dial *d, int rc)
     try_next(d);
 }
 
+/* The one with which this call has begun; NULL if it has been replaced since. */
+static const struct pvmd_key *key_of(const struct pvmd_dial *d)
+{
+    int place;
+    return pvmd_machine_key(pvmd_preface_key_id(d->wire), &place);
+}
+
 static void hand_over(struct pvmd_dial *d)
 {
     uint8_t key[PVMD_KEY_BYTES];
     pvmc_failpoint_done(PVMC_FAILPOINT_LINK_VERDICT);
-    int fd = d->fd, rc = pvmd_preface_key(d->wire, &pvmd_secrets->machine, d->nonce, key);
+    int fd = d->fd, rc = pvmd_preface_key(d->wire, &key_of(d)->machine, d->nonce, key);
     if (rc) {
         note(d, "%s", pvmc_error_text(rc));
         try_next(d);
@@ -237,7 +251,8 @@ static void read_answer(struct pvmd_dial *d)
     enum pvmd_verdict verdict;
     if (!read_whole(d, d->answer, sizeof d->answer))
         return;
-    int rc = pvmd_preface_verdict(d->answer, d->wire, &pvmd_secrets->door, d->nonce, &verdict);
+    const struct pvmd_key *key = key_of(d);
+    int rc = key ? pvmd_preface_verdict(d->answer, d->wire, &key->door, d->nonce, &verdict) : PVMC_EDENIED;
     rc = rc ? rc : pvmc_failpoint(PVMC_FAILPOINT_LINK_VERDICT);
     if (rc) {
         refuse_impostor(d, rc);
@@ -248,6 +263,8 @@ static void read_answer(struct pvmd_dial *d)
         give_up(d, verdict);
     } else if (verdict == PVMD_VERDICT_OUT) {
         note(d, "has no such host any more");
+        give_up(d, verdict);
+    } else if (verdict >= PVMD_VERDICT_EXPIRED) {
         give_up(d, verdict);
     } else {
         note(d, "is another host's daemon, or does not know us");

@@ -1,6 +1,7 @@
 /* machine.c - the machine's id and secret. */
 #include "machine.h"
 #include <errno.h>
+#include <openssl/crypto.h>
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <string.h>
@@ -28,15 +29,22 @@ static int make_room(void)
     return 0;
 }
 
-static int make_door(void)
+static int make_key(struct pvmd_key *key, const struct pvmd_machine *m)
 {
     static const uint8_t label[] = "dpvm door";
-    const struct pvmd_machine *m = &pvmd_secrets->machine;
-    struct pvmd_door *door = &pvmd_secrets->door;
-    memcpy(door->machine_id, m->id, sizeof door->machine_id);
-    if (HMAC(EVP_sha256(), m->secret, sizeof m->secret, label, sizeof label - 1, door->key, NULL))
+    key->machine = *m;
+    memcpy(key->door.machine_id, m->id, sizeof key->door.machine_id);
+    if (HMAC(EVP_sha256(), m->secret, sizeof m->secret, label, sizeof label - 1, key->door.key, NULL))
         return 0;
     pvmc_log(PVMC_LOG_ERROR, "cannot compute HMAC-SHA256: OpenSSL is unusable");
+    return PVMC_ESYSTEM;
+}
+
+int pvmd_machine_draw(struct pvmd_machine *m)
+{
+    if (RAND_bytes(m->id, sizeof m->id) == 1 && RAND_priv_bytes(m->secret, sizeof m->secret) == 1)
+        return 0;
+    pvmc_log(PVMC_LOG_ERROR, "no random numbers for a secret");
     return PVMC_ESYSTEM;
 }
 
@@ -44,17 +52,42 @@ int pvmd_machine_new(void)
 {
     if (make_room())
         return PVMC_ENOMEM;
-    struct pvmd_machine *m = &pvmd_secrets->machine;
-    if (RAND_bytes(m->id, sizeof m->id) == 1 && RAND_priv_bytes(m->secret, sizeof m->secret) == 1)
-        return make_door();
-    pvmc_log(PVMC_LOG_ERROR, "no random numbers for the machine's secret");
-    return PVMC_ESYSTEM;
+    int rc = pvmd_machine_draw(&pvmd_secrets->own.machine);
+    return rc ? rc : make_key(&pvmd_secrets->own, &pvmd_secrets->own.machine);
 }
 
 int pvmd_machine_join(const struct pvmd_machine *m)
 {
-    if (make_room())
-        return PVMC_ENOMEM;
-    pvmd_secrets->machine = *m;
-    return make_door();
+    return make_room() ? PVMC_ENOMEM : make_key(&pvmd_secrets->own, m);
+}
+
+_Static_assert(PVMC_TOKEN_SECRET_BYTES == PVMD_SECRET_BYTES, "a token's secret is a machine's secret");
+
+struct pvmd_machine pvmd_machine_of_token(const struct pvmc_token *token)
+{
+    struct pvmd_machine m = {.id = "dpvmtokn"};
+    memcpy(m.id + sizeof m.id - sizeof token->id, token->id, sizeof token->id);
+    memcpy(m.secret, token->secret, sizeof m.secret);
+    return m;
+}
+
+int pvmd_machine_set_other(unsigned place, const struct pvmd_machine *m)
+{
+    struct pvmd_key *key = &pvmd_secrets->others[place];
+    OPENSSL_cleanse(key, sizeof *key);
+    return m ? make_key(key, m) : 0;
+}
+
+const struct pvmd_key *pvmd_machine_key(const uint8_t id[PVMD_MACHINE_ID_BYTES], int *place)
+{
+    static const uint8_t none[PVMD_MACHINE_ID_BYTES];
+    *place = -1;
+    if (!memcmp(id, pvmd_secrets->own.machine.id, PVMD_MACHINE_ID_BYTES))
+        return &pvmd_secrets->own;
+    for (int i = 0; i < PVMD_PLACES && memcmp(id, none, sizeof none); i++)
+        if (!memcmp(id, pvmd_secrets->others[i].machine.id, PVMD_MACHINE_ID_BYTES)) {
+            *place = i;
+            return &pvmd_secrets->others[i];
+        }
+    return NULL;
 }

@@ -6,6 +6,7 @@
 #define PVMD_MACHINE_H
 
 #include <stdint.h>
+#include "core/message/token.h"
 
 #define PVMD_MACHINE_ID_BYTES 16
 #define PVMD_SECRET_BYTES     32
@@ -25,13 +26,28 @@ struct pvmd_door {
     uint8_t key[PVMD_KEY_BYTES];
 };
 
-/*
- * This daemon's machine and its door, in pages of their own: the kernel neither swaps them nor writes them to a core
- * dump, and a child process finds zeros there. NULL before one of the functions below has been called.
- */
-struct pvmd_secrets {
+/* A secret, and the door that it opens. */
+struct pvmd_key {
     struct pvmd_machine machine;
     struct pvmd_door door;
+};
+
+/*
+ * Other keys that open the door of this daemon, each in a place of its own: the machine's second secret while the first
+ * one is replaced (rotation.c), and tokens, with which daemons join by themselves (tokens.c).
+ */
+#define PVMD_PLACE_SECOND 0
+#define PVMD_PLACE_TOKENS 1
+#define PVMD_TOKENS_MAX   64
+#define PVMD_PLACES       (PVMD_PLACE_TOKENS + PVMD_TOKENS_MAX)
+
+/*
+ * This daemon's keys, in pages of their own: the kernel neither swaps them nor writes them to a core dump, and a child
+ * process finds zeros there. NULL before one of the functions below has been called.
+ */
+struct pvmd_secrets {
+    struct pvmd_key own;
+    struct pvmd_key others[PVMD_PLACES]; /* those that are in use have an id other than zeros */
 };
 
 extern struct pvmd_secrets *pvmd_secrets;
@@ -41,5 +57,20 @@ int pvmd_machine_new(void);
 
 /* Adopts the machine of the start text, in a slave's daemon: 0, or PVMC_ENOMEM or PVMC_ESYSTEM, logged. */
 int pvmd_machine_join(const struct pvmd_machine *m);
+
+/* A token is the secret of a small machine of its own. */
+struct pvmd_machine pvmd_machine_of_token(const struct pvmc_token *token);
+
+/* Draws an id and a secret: 0, or PVMC_ESYSTEM, logged. */
+int pvmd_machine_draw(struct pvmd_machine *m);
+
+/*
+ * Sets the key in a place; NULL clears it. The caller tells the doorman (pvmd_listen_keys_changed()). 0 or
+ * PVMC_ESYSTEM, logged.
+ */
+int pvmd_machine_set_other(unsigned place, const struct pvmd_machine *m);
+
+/* The key with this id, or NULL. It is this daemon's own one if `place` is set to -1. */
+const struct pvmd_key *pvmd_machine_key(const uint8_t id[PVMD_MACHINE_ID_BYTES], int *place);
 
 #endif

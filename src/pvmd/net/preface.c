@@ -81,6 +81,11 @@ int pvmd_preface_key(const uint8_t wire[PVMD_PREFACE_BYTES], const struct pvmd_m
     return mac(m->secret, &t, TRANSCRIPT_OF_CALLER, key);
 }
 
+const uint8_t *pvmd_preface_key_id(const uint8_t wire[PVMD_PREFACE_BYTES])
+{
+    return wire + offsetof(struct wire_preface, machine);
+}
+
 int pvmd_preface_encode(const struct pvmd_preface *p, const struct pvmd_door *door,
                         const uint8_t nonce[PVMD_NONCE_BYTES], uint8_t wire[PVMD_PREFACE_BYTES])
 {

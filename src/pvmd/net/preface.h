@@ -21,7 +21,7 @@
 #define PVMD_ANSWER_BYTES  33
 
 struct pvmd_preface {
-    uint32_t from_index, from_incarnation;
+    uint32_t from_index, from_incarnation; /* index 0: the caller has a token, and would join */
     uint32_t to_index, to_incarnation;
     uint32_t epoch;                  /* number of earlier connections of this pair of daemons */
     uint8_t nonce[PVMD_NONCE_BYTES]; /* the caller's random bytes */
@@ -33,7 +33,15 @@ enum pvmd_verdict {
     PVMD_VERDICT_RELAYED = 3, /* we send to you through the master, do likewise */
     PVMD_VERDICT_WRONG = 4,   /* we are not the host you mean, or do not know you */
     PVMD_VERDICT_OUT = 5,     /* we are the master, and you are no host of the machine any more */
+    /* to a token */
+    PVMD_VERDICT_EXPIRED = 6,
+    PVMD_VERDICT_USED_UP = 7,
+    PVMD_VERDICT_REVOKED = 8,
+    PVMD_VERDICT_BUSY = 9, /* too many are joining: try again later */
 };
+
+/* The id of the key that the preface names. */
+const uint8_t *pvmd_preface_key_id(const uint8_t wire[PVMD_PREFACE_BYTES]);
 
 /* In all functions `nonce` is the listening side's, and `wire` is the whole preface. */
 

@@ -40,7 +40,8 @@ enum pvmd_dm {
     PVMD_DM_MANAGER, /* petition: replaces the resource manager */
     PVMD_DM_INPUT,   /* standard input for a task */
     PVMD_DM_USAGE,   /* what this host and its tasks are doing */
-    PVMD_DM_LAST = PVMD_DM_USAGE,
+    PVMD_DM_TOKEN,   /* petition: makes, lists or revokes tokens */
+    PVMD_DM_LAST = PVMD_DM_TOKEN,
 };
 
 /* A request that waits for its answer. A handler may copy it by value and answer later. */

@@ -299,8 +299,7 @@ static void read_event(struct ev_loop *loop, ev_io *w, int events)
 
 static struct pvmw_tls *new_tls(int fd, bool caller, const uint8_t secret[PVMD_KEY_BYTES])
 {
-    struct pvmw_tls_key key;
-    memcpy(key.id, pvmd_secrets->machine.id, sizeof key.id);
+    struct pvmw_tls_key key = {.id = "dpvm link"};
     memcpy(key.secret, secret, sizeof key.secret);
     struct pvmw_tls *tls = pvmw_tls_new(fd, caller ? PVMW_TLS_CALLER : PVMW_TLS_CALLED, &key);
     OPENSSL_cleanse(&key, sizeof key);

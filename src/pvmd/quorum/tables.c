@@ -184,7 +184,7 @@ static void record_message(const struct pvmd_quorum_message *m)
 static void write_journal(void)
 {
     struct pvmd_quorum_message m;
-    struct pvmd_journal_owner owner = {.machine = pvmd_secrets->machine,
+    struct pvmd_journal_owner owner = {.machine = pvmd_secrets->own.machine,
                                        .incarnation = quorum.self,
                                        .next_index = pvmd_host_last_index() % PVMC_HOST_INDEX_MAX + 1};
     int rc = pvmd_journal_begin(&owner);

@@ -18,6 +18,7 @@ enum pvmd_table_kind {
     PVMD_TABLE_ANSWERS,
     PVMD_TABLE_MAILBOX,
     PVMD_TABLE_MANAGER,
+    PVMD_TABLE_TOKENS,
     PVMD_TABLE_KINDS
 };
 

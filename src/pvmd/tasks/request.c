@@ -53,6 +53,7 @@ static struct row rows[] = {
     ROW(SIBLINGS, TASK, 4, 1 * MIB + 4),
     ROW(INPUT, TASK, 8, 8 + PVMC_INPUT_MAX),
     ROW(USAGE, TASK, 4, 4),
+    ROW(TOKEN, TASK, 1, 64),
 };
 
 static struct row *row_of(int32_t tag)

@@ -123,7 +123,7 @@ has "so=ms" "start by hand: on 127.0.0.2 type" "$err"
 cp "$work/err" "$work/said"
 grep -rq '^dpvm [0-9]' "$PVM_TMP" && fail "so=ms: the text with the secret is in a file"
 start_by_hand "$work/said"
-pvm -c "add '\$127.0.0.2 so=ms ddpro<5> nonsense'"
+pvm -c "add '\$127.0.0.2 so=ms ddpro<6> nonsense'"
 has "so=ms: a wrong line" "is not what pvmd3 -s prints" "$err"
 pvm -c "add '\$127.0.0.2 so=ms sp=55'" # from the beginning, since the wrong line has ended that
 cp "$work/err" "$work/said"

@@ -28,7 +28,7 @@ static void result_for(enum mode mode, const char *command, char *line, size_t s
     if (mode == GOOD || mode == PLAIN || mode == TWICE)
         run(command, line, size);
     else if (mode == FORGED) /* a listener without the key */
-        snprintf(line, size, "ddpro<5> arch<LINUX64> dsig<0x00408c41> port<9> ssh<> ip<127.0.0.1:9> key<%064d>", 7);
+        snprintf(line, size, "ddpro<6> arch<LINUX64> dsig<0x00408c41> port<9> ssh<> ip<127.0.0.1:9> key<%064d>", 7);
     else
         snprintf(line, size, "%s", mode == JUNK ? "Welcome to this host! ddpro<" : "PvmDupHost");
 }

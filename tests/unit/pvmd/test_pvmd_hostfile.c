@@ -90,8 +90,8 @@ END_TEST
 
 START_TEST(a_hand_started_daemons_line_is_taken_whole)
 {
-    ck_assert_int_eq(parse("hostb so=ms ddpro<5> arch<LINUX64> ip<10.0.0.2:7>  "), 0);
-    ck_assert_str_eq(spec.answer, "ddpro<5> arch<LINUX64> ip<10.0.0.2:7>");
+    ck_assert_int_eq(parse("hostb so=ms ddpro<6> arch<LINUX64> ip<10.0.0.2:7>  "), 0);
+    ck_assert_str_eq(spec.answer, "ddpro<6> arch<LINUX64> ip<10.0.0.2:7>");
     ck_assert_str_eq(spec.start, "ms");
     pvmd_host_spec_free(&spec);
 }

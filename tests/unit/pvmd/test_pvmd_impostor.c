@@ -265,7 +265,7 @@ static void answer_with_other_secret(int fd, int same_id)
     struct pvmd_machine other = {.id = {(uint8_t)same_id}, .secret = {77}};
     hear_preface(fd, nonce, wire);
     ck_assert_int_eq(pvmd_machine_join(&other), 0);
-    ck_assert_int_eq(pvmd_preface_answer(PVMD_VERDICT_GO, wire, &pvmd_secrets->door, nonce, answer), 0);
+    ck_assert_int_eq(pvmd_preface_answer(PVMD_VERDICT_GO, wire, &pvmd_secrets->own.door, nonce, answer), 0);
     say(fd, answer, sizeof answer);
 }
 
@@ -489,7 +489,7 @@ static void call_with_other_secret(int fd)
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES];
     hear(fd, nonce, sizeof nonce);
     pvmd_machine_join(&other);
-    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_secrets->door, nonce, wire), 0);
+    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_secrets->own.door, nonce, wire), 0);
     say(fd, wire, sizeof wire);
 }
 
@@ -498,7 +498,7 @@ static void call_with_replayed_preface(int fd)
     uint8_t nonce[PVMD_NONCE_BYTES], recorded[PVMD_NONCE_BYTES] = {9}, wire[PVMD_PREFACE_BYTES];
     hear(fd, nonce, sizeof nonce);
     pvmd_machine_join(&machine); /* a valid preface, but of another connection */
-    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_secrets->door, recorded, wire), 0);
+    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_secrets->own.door, recorded, wire), 0);
     say(fd, wire, sizeof wire);
 }
 
@@ -508,8 +508,8 @@ static void call_with_reflected_answer(int fd)
     uint8_t nonce[PVMD_NONCE_BYTES], wire[PVMD_PREFACE_BYTES], answer[PVMD_ANSWER_BYTES];
     hear(fd, nonce, sizeof nonce);
     pvmd_machine_join(&machine);
-    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_secrets->door, nonce, wire), 0);
-    ck_assert_int_eq(pvmd_preface_answer(PVMD_VERDICT_GO, wire, &pvmd_secrets->door, nonce, answer), 0);
+    ck_assert_int_eq(pvmd_preface_encode(&call, &pvmd_secrets->own.door, nonce, wire), 0);
+    ck_assert_int_eq(pvmd_preface_answer(PVMD_VERDICT_GO, wire, &pvmd_secrets->own.door, nonce, answer), 0);
     memcpy(wire + sizeof wire - (sizeof answer - 1), answer + 1, sizeof answer - 1);
     say(fd, wire, sizeof wire);
 }

@@ -152,7 +152,7 @@ static void settle(void)
     clean();
 }
 
-#define LINE "ddpro<5> arch<A> dsig<1> port<7> ssh<> ip<10.0.0.1:7>"
+#define LINE "ddpro<6> arch<A> dsig<1> port<7> ssh<> ip<10.0.0.1:7>"
 
 START_TEST(noise_before_the_line_is_skipped)
 {

@@ -79,7 +79,7 @@ static int play_doorman(void)
     int listen_fd;
     char byte;
     pvmd_handover_receive(STDIN_FILENO, &orders, sizeof orders, &listen_fd);
-    do_deed(orders.door.machine_id[0], &orders.door);
+    do_deed(orders.doors[0].machine_id[0], &orders.doors[0]);
     while (recv(STDIN_FILENO, &byte, 1, 0) > 0)
         continue;
     return 0;

@@ -52,4 +52,27 @@ START_TEST(children_do_not_inherit_it)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_machine", the_secret_is_locked_and_not_dumped, children_do_not_inherit_it)
+/* A key has a place, and goes from it without a trace. */
+START_TEST(other_keys_are_found_by_id)
+{
+    static const struct pvmd_machine token = {.id = {3}, .secret = {4}};
+    static const struct pvmd_key nothing;
+    static const uint8_t zeros[PVMD_MACHINE_ID_BYTES];
+    int place;
+    ck_assert_int_eq(pvmd_machine_join(&machine), 0);
+    ck_assert_ptr_null(pvmd_machine_key(token.id, &place));
+    ck_assert_ptr_null(pvmd_machine_key(zeros, &place));
+    ck_assert_int_eq(pvmd_machine_set_other(PVMD_PLACE_TOKENS + 5, &token), 0);
+    const struct pvmd_key *key = pvmd_machine_key(token.id, &place);
+    ck_assert_int_eq(place, PVMD_PLACE_TOKENS + 5);
+    ck_assert_mem_eq(key->machine.secret, token.secret, sizeof token.secret);
+    ck_assert_mem_ne(key->door.key, pvmd_secrets->own.door.key, sizeof key->door.key);
+    ck_assert_ptr_eq(pvmd_machine_key(machine.id, &place), &pvmd_secrets->own);
+    ck_assert_int_eq(place, -1);
+    ck_assert_int_eq(pvmd_machine_set_other(PVMD_PLACE_TOKENS + 5, NULL), 0);
+    ck_assert_ptr_null(pvmd_machine_key(token.id, &place));
+    ck_assert_mem_eq(key, &nothing, sizeof nothing);
+}
+END_TEST
+
+UNIT_MAIN("pvmd_machine", the_secret_is_locked_and_not_dumped, children_do_not_inherit_it, other_keys_are_found_by_id)

@@ -92,7 +92,7 @@ START_TEST(damaged_start_texts_are_refused)
     }
     free(text);
     ck_assert_int_eq(parse("dpvm 1\n00\nend\n"), PVMC_EVERSION);
-    ck_assert_int_eq(parse("dpvm 5\n0\nend\n"), PVMC_EFORMAT);
+    ck_assert_int_eq(parse("dpvm 6\n0\nend\n"), PVMC_EFORMAT);
     ck_assert_int_eq(parse("hello\nend\n"), PVMC_EFORMAT);
     pvmd_start_text_free(&got);
 }
@@ -135,7 +135,7 @@ START_TEST(start_lines_come_through)
     ck_assert_int_eq(pvmw_addresses_parse("10.1.2.3:4711", &l.ssh), 0);
     ck_assert_int_eq(pvmw_addresses_parse("10.1.2.3:4711,[fd00::1]:4711", &l.addresses), 0);
     pvmd_start_line_format(&l, text, sizeof text);
-    ck_assert_str_eq(text, "ddpro<5> dpvm<1.2.3> arch<LINUX64> dsig<0x00408c41> port<4711> ssh<10.1.2.3:4711> "
+    ck_assert_str_eq(text, "ddpro<6> dpvm<1.2.3> arch<LINUX64> dsig<0x00408c41> port<4711> ssh<10.1.2.3:4711> "
                            "ip<10.1.2.3:4711,[fd00::1]:4711>");
     ck_assert_int_eq(pvmd_start_line_parse(text, &line), PVMD_LINE_START);
     ck_assert_str_eq(line.arch, "LINUX64");
@@ -144,7 +144,7 @@ START_TEST(start_lines_come_through)
     ck_assert_uint_eq(line.port, 4711);
     ck_assert_uint_eq(line.ssh.count, 1);
     ck_assert_uint_eq(line.addresses.count, 2);
-    ck_assert_int_eq(pvmd_start_line_parse("[user@hostb ~]$ ddpro<5> arch<X> dsig<1> port<2> ip<>", &line),
+    ck_assert_int_eq(pvmd_start_line_parse("[user@hostb ~]$ ddpro<6> arch<X> dsig<1> port<2> ip<>", &line),
                      PVMD_LINE_START);
 }
 END_TEST
@@ -178,13 +178,13 @@ START_TEST(all_else_is_noise)
 {
     static const char *const noise[] = {"",
                                         "Welcome to hostb",
-                                        "ddpro<5>",
-                                        "ddpro<5> arch<LINUX64> dsig<1> port<0>",
-                                        "ddpro<5> arch<LINUX64> dsig<x> port<2>",
-                                        "ddpro<5> arch<> dsig<1> port<2>",
+                                        "ddpro<6>",
+                                        "ddpro<6> arch<LINUX64> dsig<1> port<0>",
+                                        "ddpro<6> arch<LINUX64> dsig<x> port<2>",
+                                        "ddpro<6> arch<> dsig<1> port<2>",
                                         "ddpro<-1> arch<A> dsig<1> port<2>",
                                         "ddpro<2 arch<A> dsig<1> port<2>",
-                                        "ddpro<5> arch<A> dsig<1> port<70000>",
+                                        "ddpro<6> arch<A> dsig<1> port<70000>",
                                         "dpvm-error<5> no code",
                                         "dpvm-error<x> no code",
                                         "dpvm-error<-28"};

@@ -1,0 +1,718 @@
+/* applicant.c - see applicant.h. */
+#include "applicant.h"
+#include <errno.h>
+#include <ev.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "core/clock.h"
+#include "core/config.h"
+#include "core/error.h"
+#include "core/log.h"
+#include "core/message/proto.h"
+#include "core/message/token.h"
+#include "core/version.h"
+#include "core/visible.h"
+#include "pvm3.h"
+#include "pvmd/base/hosts.h"
+#include "pvmd/base/own_path.h"
+#include "pvmd/launch/channel.h"
+#include "pvmd/launch/startup.h"
+#include "pvmd/net/dial.h"
+#include "pvmd/net/machine.h"
+#include "pvmd/net/resolve.h"
+#include "wire/tls.h"
+#include "arrival.h"
+#include "hostfile.h"
+#include "slave.h"
+
+#define PAUSE_S      0.25 /* before the second attempt; doubles each time */
+#define PAUSE_MAX_S  15.
+#define ATTEMPT_S    15. /* for an attempt, until the daemon starts */
+#define SAY_AGAIN_US INT64_C(60000000)
+#define TARGETS_MAX  16
+#define TARGET_BYTES 300
+
+extern char **environ;
+
+/* Named by what this process waits for. */
+enum phase {
+    PAUSING,   /* for the next attempt */
+    RESOLVING, /* for the name service */
+    CALLING,   /* for a member to let us in */
+    ASKING,    /* for the master's answer */
+    STARTING,  /* for the daemon's link */
+    JOINED,    /* for the daemon to end */
+};
+
+static const struct pvmd_application *application;
+static struct ev_loop *loop;
+static enum phase phase;
+static char own_name[PVMD_HOST_NAME_MAX + 1];
+
+/* Whom to call. */
+static struct {
+    char name[TARGET_BYTES];
+    uint16_t port;
+} targets[TARGETS_MAX];
+static unsigned target_count, resolved_count;
+static struct pvmw_addresses found; /* of the targets that are resolved */
+static struct pvmw_addresses known; /* members of which a member has told us; called first */
+
+/* The attempt. */
+static struct pvmd_resolve *resolve;
+static struct pvmd_dial *dial;
+static struct pvmd_channel channel = {.fd = -1};
+static ev_io channel_io, daemon_io, guard_io;
+static ev_timer limit, again;
+static double pause_s = PAUSE_S;
+static int64_t since_us;                   /* of the first attempt */
+static bool was_member;                    /* we come back */
+static char not_found[256];                /* what the name service has said */
+static char why_not[512];                  /* why the last attempt failed ... */
+static int64_t why_said_us;                /* ... and when that was said */
+static char line[PVMD_START_LINE_MAX + 1]; /* the first bytes of the master's answer */
+static size_t line_bytes;
+
+/* The daemon. */
+static pid_t daemon_pid;   /* 0: none */
+static int daemon_fd = -1; /* its end of the channel */
+static int guard_fd = -1;
+static ev_child daemon_child;
+static char complaint[512]; /* its error line */
+static int complaint_code;
+static ev_signal on_term, on_int, on_hup;
+
+static void attempt(void);
+
+/* ---- the end ---- */
+
+static int exit_code;
+
+static void finish(int code)
+{
+    exit_code = code;
+    ev_break(loop, EVBREAK_ALL);
+}
+
+static void close_channel(void)
+{
+    ev_io_stop(loop, &channel_io);
+    if (channel.fd >= 0)
+        pvmd_channel_close(&channel);
+    channel.fd = -1;
+}
+
+static void close_daemon_fd(void)
+{
+    ev_io_stop(loop, &daemon_io);
+    if (daemon_fd >= 0)
+        close(daemon_fd);
+    daemon_fd = -1;
+}
+
+/* Undoes an attempt. */
+static void drop_attempt(void)
+{
+    ev_timer_stop(loop, &limit);
+    if (resolve)
+        pvmd_resolve_cancel(resolve);
+    if (dial)
+        pvmd_dial_cancel(dial);
+    resolve = NULL;
+    dial = NULL;
+    close_channel();
+    close_daemon_fd();
+    line_bytes = 0;
+}
+
+/* It will not get better by itself. */
+__attribute__((format(printf, 1, 2))) static void give_up(const char *format, ...)
+{
+    char why[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    drop_attempt();
+    pvmc_log(PVMC_LOG_ERROR, "%s", why);
+    finish(1);
+}
+
+/* ---- pauses ---- */
+
+static int64_t limit_us(void)
+{
+    return pvmc_config_us(was_member ? PVMC_SETTING_REJOIN_TIMEOUT : PVMC_SETTING_JOIN_TIMEOUT);
+}
+
+static bool is_too_late(void)
+{
+    return (was_member || limit_us()) && pvmc_clock_us() - since_us >= limit_us();
+}
+
+/* A reason is said when it is new, and then once a minute. */
+static void say(const char *why)
+{
+    bool is_new = strcmp(why, why_not) != 0;
+    snprintf(why_not, sizeof why_not, "%s", why);
+    if (!is_new && pvmc_clock_us() - why_said_us < SAY_AGAIN_US)
+        return;
+    why_said_us = pvmc_clock_us();
+    pvmc_log(PVMC_LOG_WARNING, "cannot %s the machine yet: %s; trying again", was_member ? "come back to" : "join",
+             why);
+}
+
+__attribute__((format(printf, 1, 2))) static void try_later(const char *format, ...)
+{
+    char why[sizeof why_not];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    drop_attempt();
+    if (is_too_late()) {
+        give_up("has not %s the machine within %g s (%s): %s", was_member ? "come back to" : "joined",
+                (double)limit_us() / 1e6, was_member ? "PVM_REJOIN_TIMEOUT" : "PVM_JOIN_TIMEOUT", why);
+        return;
+    }
+    say(why);
+    phase = PAUSING;
+    ev_timer_set(&again, pause_s * (0.75 + 0.5 * (double)rand() / RAND_MAX), 0.);
+    ev_timer_start(loop, &again);
+    pause_s = pause_s * 2 < PAUSE_MAX_S ? pause_s * 2 : PAUSE_MAX_S;
+}
+
+static void again_event(struct ev_loop *l, ev_timer *w, int events)
+{
+    (void)l, (void)w, (void)events;
+    attempt();
+}
+
+static void limit_event(struct ev_loop *l, ev_timer *w, int events)
+{
+    const char *why = dial ? pvmd_dial_why(dial) : "";
+    (void)l, (void)w, (void)events;
+    try_later("no answer within %g s%s%s", ATTEMPT_S, *why ? "; " : "", why);
+}
+
+/* ---- the daemon ---- */
+
+/* Passes the master's bytes on. The daemon reads them at once. */
+static void pass_to_daemon(const void *bytes, size_t count)
+{
+    const char *at = bytes;
+    while (count) {
+        ssize_t n = write(daemon_fd, at, count);
+        if (n < 0 && errno != EINTR)
+            return; /* it has ended, which is told by its exit */
+        at += n > 0 ? n : 0;
+        count -= n > 0 ? (size_t)n : 0;
+    }
+}
+
+/* The daemon's start line, or why it cannot start. */
+static void daemon_event(struct ev_loop *l, ev_io *w, int events)
+{
+    char text[PVMD_START_LINE_MAX + 2];
+    struct pvmd_start_line parsed;
+    (void)l, (void)w, (void)events;
+    ssize_t n = read(daemon_fd, text, sizeof text - 1);
+    if (n <= 0) {
+        ev_io_stop(loop, &daemon_io);
+        return;
+    }
+    pvmw_tls_put(channel.tls, text, (size_t)n);
+    pvmw_tls_flush(channel.tls);
+    text[n] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    if (pvmd_start_line_parse(text, &parsed) != PVMD_LINE_ERROR)
+        return;
+    complaint_code = parsed.code;
+    snprintf(complaint, sizeof complaint, "%s", parsed.why);
+}
+
+static void joined(void)
+{
+    phase = JOINED;
+    ev_timer_stop(loop, &limit);
+    pvmc_log(PVMC_LOG_INFO, "%s the machine as %s", was_member ? "has come back to" : "has joined", own_name);
+    was_member = true;
+    pause_s = PAUSE_S;
+    close_channel();
+    close_daemon_fd();
+}
+
+/* The daemon says that it is linked, and at its end where the other members are. */
+static void guard_event(struct ev_loop *l, ev_io *w, int events)
+{
+    char text[PVMW_ADDRESS_MAX * PVMW_ADDRESS_TEXT];
+    struct pvmw_addresses members = {0};
+    (void)l, (void)w, (void)events;
+    ssize_t n = read(guard_fd, text, sizeof text - 1);
+    if (n <= 0) {
+        ev_io_stop(loop, &guard_io);
+        return;
+    }
+    text[n] = '\0';
+    if (phase == STARTING && !*text)
+        joined();
+    else if (!pvmw_addresses_parse(text, &members) && members.count)
+        known = members;
+}
+
+/* What it has lost may let it in again. */
+static void daemon_lost(int status)
+{
+    if (WIFSIGNALED(status))
+        pvmc_log(PVMC_LOG_WARNING, "the daemon was ended by signal %d: coming back", WTERMSIG(status));
+    else
+        pvmc_log(PVMC_LOG_WARNING, "the daemon has lost the machine: coming back");
+    since_us = pvmc_clock_us();
+    try_later("the daemon has just ended");
+}
+
+static void daemon_did_not_start(void)
+{
+    bool is_final = complaint_code == PvmBadVersion || complaint_code == PvmBadParam || complaint_code == PvmDupHost;
+    const char *why = *complaint ? complaint : "the daemon ended before it was a member";
+    if (is_final)
+        give_up("cannot join: %s", why);
+    else
+        try_later("%s", why);
+}
+
+static void child_event(struct ev_loop *l, ev_child *w, int events)
+{
+    int status = w->rstatus;
+    bool was_joined;
+    (void)events;
+    ev_child_stop(l, w);
+    if (guard_fd >= 0) {
+        guard_event(loop, &guard_io, EV_READ); /* its last words */
+        was_joined = phase == JOINED;
+        ev_io_stop(loop, &guard_io);
+        close(guard_fd);
+        guard_fd = -1;
+    }
+    was_joined = phase == JOINED;
+    daemon_pid = 0;
+    if (WIFEXITED(status) && !WEXITSTATUS(status))
+        finish(0);
+    else if (was_joined)
+        daemon_lost(status);
+    else
+        daemon_did_not_start();
+}
+
+static int spawn_daemon(int its_end, int its_guard)
+{
+    char *const argv[] = {"pvmd3", "-J", NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, its_end, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, its_end, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, its_guard, PVMD_SLAVE_GUARD);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    int error = posix_spawn(&daemon_pid, pvmd_own_path(), &actions, &attributes, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}
+
+/* A socket pair whose descriptors collide with none that the daemon gets. */
+static int make_pair(int pair[2])
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+        return errno;
+    for (int i = 0; i < 2; i++) {
+        int high = fcntl(pair[i], F_DUPFD_CLOEXEC, PVMD_SLAVE_GUARD + 1);
+        close(pair[i]);
+        pair[i] = high;
+    }
+    return pair[0] < 0 || pair[1] < 0 ? EMFILE : 0;
+}
+
+static void start_daemon(void)
+{
+    int pair[2], guard[2];
+    int error = make_pair(pair);
+    error = error ? error : make_pair(guard);
+    error = error ? error : spawn_daemon(pair[1], guard[1]);
+    if (error) {
+        daemon_pid = 0;
+        try_later("cannot start %s: %s", pvmd_own_path(), strerror(error));
+        return;
+    }
+    close(pair[1]);
+    close(guard[1]);
+    daemon_fd = pair[0];
+    guard_fd = guard[0];
+    phase = STARTING;
+    complaint[0] = '\0';
+    complaint_code = 0;
+    ev_timer_stop(loop, &limit); /* the daemon has a limit of its own */
+    ev_io_set(&daemon_io, daemon_fd, EV_READ);
+    ev_io_start(loop, &daemon_io);
+    ev_io_set(&guard_io, guard_fd, EV_READ);
+    ev_io_start(loop, &guard_io);
+    ev_child_set(&daemon_child, daemon_pid, 0);
+    ev_child_start(loop, &daemon_child);
+    pass_to_daemon(line, line_bytes);
+    line_bytes = 0;
+}
+
+/* ---- the master's answer ---- */
+
+static void refused(const struct pvmd_start_line *answer)
+{
+    switch (answer->code) {
+    case PvmBadVersion:
+    case PvmBadParam:
+        give_up("cannot join: %s", answer->why);
+        break;
+    case PvmDupHost:
+        try_later("%s: \"%s\"; if that is not this host's past, give this one another name (-n)", answer->why,
+                  own_name);
+        break;
+    default:
+        try_later("%s", answer->why);
+    }
+}
+
+/* The member that we called is not the master. */
+static void go_to_master(const char *where)
+{
+    struct pvmw_addresses master = {0};
+    drop_attempt();
+    if (pvmw_addresses_parse(where, &master) || !master.count) {
+        try_later("a member does not know where the master is");
+        return;
+    }
+    known = master;
+    attempt();
+}
+
+static bool begins_with(const char *word)
+{
+    size_t length = strlen(word);
+    return !strncmp(line, word, line_bytes < length ? line_bytes : length);
+}
+
+/* A refusal, or the place of the master, is one line; anything else is the start text. */
+static void take_answer(void)
+{
+    static const char error_word[] = "dpvm-error<";
+    struct pvmd_start_line answer;
+    char *end = memchr(line, '\n', line_bytes);
+    bool is_line = begins_with(error_word) || begins_with(PVMD_ARRIVAL_MOVED);
+    if (!is_line)
+        start_daemon();
+    else if (!end)
+        return;
+    else if (*end = '\0', begins_with(PVMD_ARRIVAL_MOVED))
+        go_to_master(line + sizeof PVMD_ARRIVAL_MOVED);
+    else if (pvmd_start_line_parse(line, &answer) == PVMD_LINE_ERROR)
+        refused(&answer);
+}
+
+/* True if there may be more at once. */
+static bool read_channel(void)
+{
+    char *to = line + line_bytes;
+    ssize_t n = pvmw_tls_read(channel.tls, to, sizeof line - 1 - line_bytes);
+    if (n < 0 && phase == ASKING)
+        try_later("the member has ended the connection");
+    else if (n < 0)
+        close_daemon_fd(); /* the daemon knows what that means */
+    if (n < 0) {
+        close_channel();
+        return false;
+    }
+    line_bytes += (size_t)n;
+    line[line_bytes] = '\0';
+    if (n && phase == ASKING) {
+        take_answer();
+    } else if (n) {
+        pass_to_daemon(line, line_bytes);
+        line_bytes = 0;
+    }
+    return n > 0 && channel.fd >= 0;
+}
+
+static void channel_event(struct ev_loop *l, ev_io *w, int events)
+{
+    (void)l, (void)w, (void)events;
+    while (read_channel())
+        continue;
+}
+
+/* ---- calling ---- */
+
+static void ask(void)
+{
+    char text[PVMD_HOST_NAME_MAX + 128];
+    int n = snprintf(text, sizeof text, "%s %d %s %s %d %d\n", PVMD_ARRIVAL_ASKS, PVMC_DAEMON_PROTOCOL, pvmc_version,
+                     own_name, application->speed, application->slots);
+    phase = ASKING;
+    pvmw_tls_put(channel.tls, text, (size_t)n);
+    pvmw_tls_flush(channel.tls);
+    ev_io_set(&channel_io, channel.fd, EV_READ);
+    ev_io_start(loop, &channel_io);
+    ev_feed_event(loop, &channel_io, EV_READ);
+}
+
+static void connected(void *owner, int fd, const uint8_t secret[PVMD_KEY_BYTES], const union pvmw_address *address)
+{
+    struct pvmw_tls_key key = {.id = "dpvm link"};
+    char text[PVMW_ADDRESS_TEXT];
+    (void)owner;
+    dial = NULL;
+    memcpy(key.secret, secret, sizeof key.secret);
+    const char *why = pvmd_channel_open(&channel, fd, &key);
+    OPENSSL_cleanse(&key, sizeof key);
+    if (!why) {
+        ask();
+        return;
+    }
+    channel.fd = -1;
+    try_later("%s: %s", pvmw_address_text(address, text), why);
+}
+
+/* A member has proven that it knows the token, and what it thinks of it. */
+static void not_good(const char *what)
+{
+    if (was_member)
+        try_later("the machine says that this token %s", what); /* until it has noticed that we were lost */
+    else
+        give_up("cannot join: this token %s; \"pvm token\" makes another one", what);
+}
+
+static void call_failed(void *owner, enum pvmd_verdict verdict, bool is_refused, const char *why)
+{
+    (void)owner, (void)is_refused;
+    dial = NULL;
+    known.count = 0;
+    if (verdict == PVMD_VERDICT_EXPIRED)
+        not_good("has expired");
+    else if (verdict == PVMD_VERDICT_USED_UP)
+        not_good("is used up");
+    else if (verdict == PVMD_VERDICT_REVOKED)
+        give_up("cannot join: this token is revoked; \"pvm token\" makes another one");
+    else if (verdict == PVMD_VERDICT_BUSY)
+        try_later("too many hosts are joining");
+    else
+        try_later("%s", why);
+}
+
+static void call(void)
+{
+    static const struct pvmd_dial_events events = {.connected = connected, .failed = call_failed};
+    struct pvmd_preface preface = {0};
+    struct pvmw_addresses all = known;
+    for (unsigned i = 0; i < found.count; i++)
+        pvmw_addresses_add(&all, &found.list[i]);
+    phase = CALLING;
+    if (!all.count)
+        try_later("%s", not_found);
+    else if (!(dial = pvmd_dial_new(loop, &all, &preface, &events, NULL)))
+        try_later("out of memory");
+}
+
+static void resolve_next(void);
+
+static void name_resolved(void *arg, const struct pvmw_addresses *list, const char *why)
+{
+    unsigned i = resolved_count++;
+    (void)arg;
+    resolve = NULL;
+    for (unsigned j = 0; j < list->count; j++) {
+        union pvmw_address a = list->list[j];
+        pvmw_address_set_port(&a, targets[i].port);
+        pvmw_addresses_add(&found, &a);
+    }
+    if (why)
+        snprintf(not_found, sizeof not_found, "%s: %s", targets[i].name, why);
+    resolve_next();
+}
+
+static void resolve_next(void)
+{
+    if (resolved_count == target_count) {
+        call();
+        return;
+    }
+    resolve = pvmd_resolve_start(loop, targets[resolved_count].name, name_resolved, NULL);
+    if (!resolve)
+        try_later("cannot look names up: out of memory or threads");
+}
+
+/* Names are looked up each time, because a master that is started anew may have another address. */
+static void attempt(void)
+{
+    phase = RESOLVING;
+    resolved_count = found.count = 0;
+    ev_timer_set(&limit, ATTEMPT_S, 0.);
+    ev_timer_start(loop, &limit);
+    resolve_next();
+}
+
+/* ---- signals ---- */
+
+static void end_by_signal(struct ev_loop *l, ev_signal *w, int events)
+{
+    (void)l, (void)events;
+    if (daemon_pid)
+        kill(daemon_pid, w->signum);
+    else
+        finish(0);
+}
+
+static void ignore_signal(struct ev_loop *l, ev_signal *w, int events)
+{
+    (void)l, (void)w, (void)events;
+}
+
+static void watch(void)
+{
+    signal(SIGPIPE, SIG_IGN);
+    ev_signal_init(&on_term, end_by_signal, SIGTERM);
+    ev_signal_init(&on_int, end_by_signal, SIGINT);
+    ev_signal_init(&on_hup, ignore_signal, SIGHUP);
+    ev_signal_start(loop, &on_term);
+    ev_signal_start(loop, &on_int);
+    ev_signal_start(loop, &on_hup);
+    ev_init(&channel_io, channel_event);
+    ev_init(&daemon_io, daemon_event);
+    ev_init(&guard_io, guard_event);
+    ev_init(&daemon_child, child_event);
+    ev_init(&limit, limit_event);
+    ev_init(&again, again_event);
+}
+
+/* ---- the command line ---- */
+
+/* Reads HOST:PORT, where HOST may be an IPv6 address in brackets. */
+static bool read_target(char *text)
+{
+    char *colon = strrchr(text, ':'), *end;
+    char *host = text, *last = colon ? colon - 1 : text;
+    unsigned long port = colon ? strtoul(colon + 1, &end, 10) : 0;
+    if (!colon || colon == text || *end || !port || port > UINT16_MAX || target_count == TARGETS_MAX)
+        return false;
+    *colon = '\0';
+    if (*host == '[' && *last == ']') {
+        host++;
+        *last = '\0';
+    }
+    int n = snprintf(targets[target_count].name, TARGET_BYTES, "%s", host);
+    targets[target_count++].port = (uint16_t)port;
+    return n > 0 && n < TARGET_BYTES;
+}
+
+static int read_targets(const char *list)
+{
+    char copy[TARGETS_MAX * TARGET_BYTES], *rest;
+    int n = snprintf(copy, sizeof copy, "%s", list);
+    bool is_sound = n < (int)sizeof copy;
+    for (char *word = strtok_r(copy, ", ", &rest); is_sound && word; word = strtok_r(NULL, ", ", &rest))
+        is_sound = read_target(word);
+    if (is_sound && target_count)
+        return 0;
+    pvmc_log(PVMC_LOG_ERROR, "--join takes HOST:PORT[,HOST:PORT...], as \"pvm token\" prints it, not \"%s\"",
+             PVMC_VISIBLE(list));
+    return PVMC_EFORMAT;
+}
+
+/* The file of the token; "" if none is given. */
+static const char *token_file(char *path, size_t size)
+{
+    const char *folder = getenv("CREDENTIALS_DIRECTORY");
+    if (application->token_file)
+        return application->token_file;
+    snprintf(path, size, "%s/pvm-token", folder ? folder : "");
+    return folder ? path : "";
+}
+
+static int read_token(struct pvmc_token *token)
+{
+    char path[4096], text[2 * PVMC_TOKEN_TEXT] = "";
+    const char *file = token_file(path, sizeof path), *why;
+    FILE *f = !*file ? NULL : strcmp(file, "-") ? fopen(file, "re") : stdin;
+    if (!*file)
+        pvmc_log(PVMC_LOG_ERROR, "no token: give --token-file FILE, or - for standard input");
+    else if (!f)
+        pvmc_log(PVMC_LOG_ERROR, "cannot read the token in %s: %s", file, strerror(errno));
+    if (!f)
+        return PVMC_ESYSTEM;
+    size_t length = fread(text, 1, sizeof text - 1, f);
+    text[length] = '\0';
+    if (f != stdin)
+        fclose(f);
+    int rc = pvmc_token_parse(text, token, &why);
+    if (rc)
+        pvmc_log(PVMC_LOG_ERROR, "%s does not hold a token: %s", strcmp(file, "-") ? file : "standard input", why);
+    OPENSSL_cleanse(text, sizeof text);
+    return rc;
+}
+
+static int take_token(void)
+{
+    struct pvmc_token token;
+    int rc = read_token(&token);
+    struct pvmd_machine machine = pvmd_machine_of_token(&token);
+    rc = rc ? rc : pvmd_machine_join(&machine);
+    OPENSSL_cleanse(&machine, sizeof machine);
+    OPENSSL_cleanse(&token, sizeof token);
+    return rc;
+}
+
+static int take_name(void)
+{
+    if (application->name)
+        snprintf(own_name, sizeof own_name, "%s", application->name);
+    else if (gethostname(own_name, sizeof own_name - 1))
+        return PVMC_ESYSTEM;
+    if (pvmd_host_name_is_valid(own_name))
+        return 0;
+    pvmc_log(PVMC_LOG_ERROR, "\"%s\" cannot be a host's name: give another one (-n)", PVMC_VISIBLE(own_name));
+    return PVMC_EFORMAT;
+}
+
+int pvmd_applicant_run(const struct pvmd_application *a)
+{
+    application = a;
+    pvmc_log_to(NULL, NULL, PVMC_LOG_INFO);
+    const char *tls = pvmw_tls_start();
+    if (tls)
+        pvmc_log(PVMC_LOG_ERROR, "cannot set up TLS: %s", tls);
+    if (tls || take_name() || read_targets(a->address) || take_token())
+        return 1;
+    loop = ev_default_loop(EVFLAG_AUTO | EVFLAG_NOENV); /* the one that reaps children */
+    if (!loop)
+        return 1;
+    srand((unsigned)pvmc_clock_us());
+    since_us = pvmc_clock_us();
+    watch();
+    attempt();
+    ev_run(loop, 0);
+    drop_attempt();
+    pvmd_resolve_stop();
+    pvmw_tls_stop();
+    return exit_code;
+}

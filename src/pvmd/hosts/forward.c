@@ -1,0 +1,27 @@
+/* forward.c - see forward.h. */
+#include "forward.h"
+#include <stdlib.h>
+#include "core/error.h"
+#include "pvmd/quorum/petition.h"
+
+static void answered(void *arg, unsigned host_index, int code, struct pvmc_buf *body)
+{
+    struct pvmd_request *r = arg;
+    struct pvmc_buf rest;
+    size_t length = pvmc_buf_left(body);
+    (void)host_index;
+    pvmc_buf_view(&rest, pvmc_buf_get_bytes(body, length), length);
+    rest.length = length;
+    pvmd_request_answer(r, code, &rest);
+    free(r);
+}
+
+int pvmd_forward(const struct pvmd_request *r, enum pvmd_dm what, const struct pvmc_buf *body)
+{
+    struct pvmd_request *copy = malloc(sizeof *copy);
+    if (!copy)
+        return PVMC_ENOMEM;
+    *copy = *r;
+    pvmd_ask_master(what, body, answered, copy);
+    return 0;
+}
