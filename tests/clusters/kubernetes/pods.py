@@ -5,6 +5,7 @@
   pods.py command MANIFESTS COMPONENT WHICH          prints a command, an argument a line: readinessProbe, livenessProbe
                                                      or preStop
   pods.py grace MANIFESTS COMPONENT                  prints terminationGracePeriodSeconds
+  pods.py kill MS                                    waits for a daemon that is not there yet, and kills it MS later
 
 podman 4.3 knows neither Secrets nor probes nor hooks, and shares an emptyDir between pods. So volumes become folders in
 FOLDER, as a kubelet makes them: an emptyDir belongs to root and everybody may write to it; a Secret is a chain of
@@ -14,7 +15,9 @@ import json
 import math
 import os
 import shutil
+import signal
 import sys
+import time
 
 import yaml
 
@@ -87,4 +90,26 @@ def grace(manifests, component):
     print(template(manifests, component)["spec"]["terminationGracePeriodSeconds"])
 
 
-{"pod": pod, "command": command, "grace": grace}[sys.argv[1]](*sys.argv[2:])
+def daemons():
+    found = set()
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/comm") as comm:
+                if comm.read() == "pvmd3\n":
+                    found.add(int(pid))
+        except OSError:
+            pass  # it has ended meanwhile
+    return found
+
+
+def kill(ms):
+    others, end = daemons(), time.monotonic() + 60
+    print("waiting", flush=True)
+    while not (new := daemons() - others):
+        if time.monotonic() > end:
+            sys.exit("pods.py: no daemon starts")
+    time.sleep(int(ms) / 1000)
+    os.kill(min(new), signal.SIGKILL)
+
+
+{"kill": kill, "pod": pod, "command": command, "grace": grace}[sys.argv[1]](*sys.argv[2:])
