@@ -23,6 +23,7 @@ extern "C" {
 int pvm_input(int tid, const void *data, int n);
 const char *pvm_spawnerr(void);
 const char *pvm_addhosterr(int i);
+int pvm_rotate(void); /* replaces the machine's secret: the number of hosts, which have the new one */
 
 /* ---- values where they lie in the message's memory ---- */
 void *pvm_upkview(void *view, int type, int n, void **items);
@@ -41,6 +42,9 @@ struct pvmtokeninfo {
 int pvm_newtoken(int uses, int seconds, char **token, char **address);
 int pvm_tokens(int *ntoken, struct pvmtokeninfo **tokens);
 int pvm_revoke(const char *id);
+
+/* ---- how many tasks a host wants, or all together (0) ---- */
+int pvm_hostslots(int host);
 
 /* ---- what hosts and tasks are doing; see pvm_usage(3) ---- */
 enum pvmdoes {

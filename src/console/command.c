@@ -11,6 +11,7 @@
 const struct command command_table[] = {
     {"add", 1, -1, host_add, COMMAND_JSON, "Add hosts to the virtual machine", "add [ --json ] host ...",
      "  or     add 'host option=value ...' ...   (options as in a hostfile, see pvmd3(1))\n"
+     "  or     add -slurm n [ option ... ]       (nodes of Slurm; options of srun)\n"
      "If a host cannot be added, the console finds out why and says what to do."},
     {"alias", 0, -1, alias_command, COMMAND_JSON, "List aliases, show one, or define one",
      "alias [ --json ] [ name [ command arg ... ] ]", NULL},
@@ -72,6 +73,8 @@ const struct command command_table[] = {
     {"reset", 0, 3, task_reset, 0, "Kill all tasks and delete what they left in the mailbox", "reset",
      "  or     reset info [ name [ index ] ]   (delete only what ended tasks left in the mailbox)\n"
      "Consoles and tasks that set PvmNoReset are spared."},
+    {"rotate", 0, 0, host_rotate, COMMAND_JSON | COMMAND_OURS, "Give the virtual machine a new secret",
+     "rotate [ --json ]", "Hosts that have left know the old one, which opens nothing any more. All else goes on."},
     {"route", 0, -1, route_command, COMMAND_JSON | COMMAND_OURS, "Show what tasks have sent, and by which transport",
      "route [ --json ] [ tid ... ]",
      "Without a tid: all connected tasks. A task answers in its next call of PVM.\n"
@@ -121,7 +124,7 @@ const struct command command_table[] = {
      "Make, list or revoke tokens, with which daemons join by themselves (pvmd3 --join)",
      "token [ --json ] [ --ttl time ] [ --uses n ] [ -o file ]",
      "  or     token --list\n"
-     "  or     token --revoke id\n"
+     "  or     token --revoke id | all\n"
      "  or     token --offline [ -o file ]   (for pvmd3 --accept; needs no virtual machine)\n"
      "Options:  --ttl    how long it is good: 90s, 30m, 12h, 7d or never (default: 1h)\n"
      "          --uses   for how many hosts: a number or any (default: 1)\n"

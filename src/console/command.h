@@ -36,7 +36,7 @@ const struct command *command_find(const char *name);
 int command_run_line(const char *line);
 
 /* The functions, by file. */
-command_function host_add, host_delete, host_conf, host_mstat;                 /* host.c */
+command_function host_add, host_delete, host_conf, host_mstat, host_rotate;    /* host.c */
 command_function task_ps, task_kill, task_sig, task_pstat, task_reset;         /* task.c */
 command_function job_list;                                                     /* task.c */
 command_function spawn_command;                                                /* spawn.c */

@@ -15,6 +15,7 @@
 #include "console/commands/host.h"
 #include "console/commands/job.h"
 #include "console/commands/trace.h"
+#include "console/scheduler/scheduler.h"
 
 enum { POLL_MAX = 64, HALT_TIMEOUT_MS = 10000, DESCRIPTORS_MAX = 256 };
 
@@ -119,6 +120,8 @@ static void set_up(void)
 /* Starts a daemon and enrols with it. libpvm and the daemon print errors on stderr. */
 static int start_machine(int argc, char **argv)
 {
+    if (!scheduler_prepare())
+        return PvmCantStart;
     fflush(stdout);
     pvm_setopt(PvmAutoErr, 1);
     int code = pvm_start_pvmd(argc, argv, 1);

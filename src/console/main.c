@@ -18,6 +18,8 @@
 #include "console/commands/token.h"
 #include "console/doctor/doctor.h"
 #include "console/run/run.h"
+#include "console/scheduler/keeper.h"
+#include "console/scheduler/scheduler.h"
 #include "console/top/top.h"
 #include "console/web/web.h"
 
@@ -223,6 +225,8 @@ static int run_all(int fd)
 
     if (console_open(options.daemon_count, options.daemon, &started) < 0)
         return CONSOLE_NO_MACHINE;
+    if (started && !scheduler_take() && console.mode != CONSOLE_TTY)
+        console.exit_code = CONSOLE_FAILED;
     if (!started && options.hostfile != NULL)
         advise("pvm: the virtual machine is already running: hostfile %s is not read. Use add, or halt first.",
                options.hostfile);
@@ -234,6 +238,8 @@ static int run_all(int fd)
     alias_forget_all();
     fflush(stdout);
     console_close();
+    if (console.lost)
+        scheduler_await_end();
     return console.exit_code;
 }
 
@@ -243,12 +249,12 @@ static void print_version(FILE *to, struct argp_state *state)
     pvmc_version_print(to, "pvm");
 }
 
-/* Whether the arguments are a command of the console: its full name, and no file in this folder. */
+/* Whether the arguments are a command of the console: its full name, which alone is no file in this folder. */
 static bool is_command(int argc, char **argv)
 {
     for (const struct command *c = command_table; argc > 1 && c->name != NULL; c++)
         if (strcmp(c->name, argv[1]) == 0 && !(c->flags & COMMAND_HIDDEN))
-            return access(argv[1], F_OK) != 0;
+            return argc > 2 || access(argv[1], F_OK) != 0;
     return false;
 }
 
@@ -298,6 +304,8 @@ int main(int argc, char **argv)
         NULL};
     int fd = -1;
 
+    if (argc > 0 && strcmp(argv[0], KEEPER_WORD) == 0)
+        return keeper_main(argc, argv);
     setlocale(LC_CTYPE, "");
     argp_program_version_hook = print_version;
     argp_err_exit_status = CONSOLE_USAGE;

@@ -11,6 +11,7 @@
 #include "error.h"
 #include "guess.h"
 #include "log.h"
+#include "place/job.h"
 
 #define NAME_MAX_BYTES 128
 
@@ -238,6 +239,8 @@ int pvmc_config_check(enum pvmc_setting which, const char *text, char *why, size
 static const char *user_text(enum pvmc_setting which)
 {
     const char *text = getenv(pvmc_setting_table[which].name);
+    if (which == PVMC_SETTING_VMID && !(text && *text))
+        text = pvmc_job_name();
     return text && *text ? text : NULL;
 }
 

@@ -105,7 +105,10 @@ enum pvmc_setting_kind {
     X(ROOT, "PVM_ROOT", PATH, "", 0, 0, "where PVM is installed; default: the installation of this program")           \
     X(ARCH, "PVM_ARCH", NAME, "", 0, 0, "architecture name; default: this machine's, as pvmgetarch prints it")         \
     X(TMP, "PVM_TMP", PATH, "/tmp", 0, 0, "directory of the daemon's socket, address file and log")                    \
-    X(VMID, "PVM_VMID", NAME, "", 0, 0, "name of the virtual machine, for a user who runs several on one host")        \
+    X(VMID, "PVM_VMID", NAME, "", 0, 0,                                                                                \
+      "name of the virtual machine, for a user who runs several on one host; default: the job, such as slurm.4711")    \
+    X(SCHEDULER, "PVM_SCHEDULER", TEXT, "auto", 0, 0,                                                                  \
+      "batch system whose job gives a new machine its hosts: auto, slurm, pbs, lsf, none")                             \
     X(RSH, "PVM_RSH", TEXT, "", 0, 0, "command, with arguments, that starts a daemon on another host; default: ssh")   \
     X(PATH, "PVM_PATH", TEXT, "", 0, 0,                                                                                \
       "search path for spawned programs; default: "                                                                    \
@@ -122,6 +125,9 @@ enum pvmc_setting_kind {
       "port, or address and port, where the daemon serves metrics over HTTP; empty: nowhere")                          \
     X(DEBUG_MASK, "PVMDDEBUG", INTEGER, "0", 0, 0, "debug mask of the daemon")                                         \
     X(MAX_TASKS, "PVM_MAX_TASKS", INTEGER, "0", 0, 0, "most tasks on one host; 0: no limit")                           \
+    X(SLOTS, "PVM_SLOTS", INTEGER, "-1", -1, 262144,                                                                   \
+      "slots of this host: how many tasks it wants; 0: none that can run elsewhere; -1: its processors; see "          \
+      "hostfile(5)")                                                                                                   \
     X(PORT, "PVMNETSOCKPORT", INTEGER, "0", 0, 65535, "first TCP port that the daemon tries; 0: any free port")        \
     X(ALLOW_ROOT, "PVM_ALLOW_ROOT", BOOL, "0", 0, 0, "allow root to start a daemon")                                   \
     X(SOCK, "PVMSOCK", PATH, "", 0, 0, "socket of the task's daemon; set for spawned tasks")                           \
@@ -143,14 +149,20 @@ enum pvmc_setting_kind {
     X(LAUNCHER, "PVM_LAUNCHER", TEXT, "auto", 0, 0,                                                                    \
       "how daemons start on added hosts: auto (local for loopback names, PVM_RSH if set, else ssh), local, ssh, rsh, " \
       "manual")                                                                                                        \
+    X(LAUNCH_FANOUT, "PVM_LAUNCH_FANOUT", INTEGER, "16", 1, 1024,                                                      \
+      "most hosts that one daemon starts at the same time")                                                            \
+    X(LAUNCH_TREE, "PVM_LAUNCH_TREE", BOOL, "1", 0, 0,                                                                 \
+      "when many hosts are added by ssh or PVM_RSH, those that are up help the first daemon to start the others")      \
     X(ATM_HOST, "PVM_ATM_HOST", TEXT, "", 0, 0,                                                                        \
       "host of the simulated ATM network for this task or daemon; default: the one with the fewest programs")          \
     X(ATM_PATIENCE, "PVM_ATM_PATIENCE", SECONDS, "60", 1000000, 0,                                                     \
       "silence after which atm-sim serve disconnects a program that holds up virtual time")                            \
     X(IP, "PVM_IP", TEXT, "", 0, 0, "address that this host's daemon listens on; default: all")                        \
     X(START_TIMEOUT, "PVM_START_TIMEOUT", SECONDS, "30", 100000, 0,                                                    \
-      "time limit for the daemon of an added host to join")                                                            \
+      "time limit for the daemon of an added host to join; again that long if a member could not start it")            \
     X(HOST_TIMEOUT, "PVM_HOST_TIMEOUT", SECONDS, "15", 500000, 0, "silence after which a host counts as failed")       \
+    X(LINK_IDLE, "PVM_LINK_IDLE", SECONDS, "60", 0, 0,                                                                 \
+      "time after which two slaves close a connection that they do not use; 0: never")                                 \
     X(JOIN_TIMEOUT, "PVM_JOIN_TIMEOUT", SECONDS, "300", 0, 0,                                                          \
       "how long pvmd3 --join tries to reach the machine; 0: without limit")                                            \
     X(REJOIN_TIMEOUT, "PVM_REJOIN_TIMEOUT", SECONDS, "600", 0, 0,                                                      \
@@ -160,6 +172,8 @@ enum pvmc_setting_kind {
       "half of them (half: for two hosts; if only the network fails, both go on); no: the machine ends")               \
     X(END_TIMEOUT, "PVM_END_TIMEOUT", SECONDS, "2", 0, 0,                                                              \
       "time between SIGTERM and SIGKILL for the processes of tasks when their daemon has ended")                       \
+    X(LEAVE_TIMEOUT, "PVM_LEAVE_TIMEOUT", SECONDS, "25", 0, 0,                                                         \
+      "how long a host that leaves (SIGTERM, pvmd3 --leave) waits for its tasks before it sends them SIGTERM")         \
     X(QUEUE_MAX, "PVM_QUEUE_MAX", BYTES, "8M", 65536, 0,                                                               \
       "bytes that a daemon queues for one receiver before senders wait")                                               \
     X(DP_NID, "DP_NID", INTEGER, "0", 0, 65534,                                                                        \

@@ -26,6 +26,7 @@
 #include "pvmd/base/turn.h"
 #include "pvmd/duties/helpers.h"
 #include "pvmd/duties/virtual_time.h"
+#include "pvmd/hosts/drain.h"
 #include "pvmd/hosts/join.h"
 #include "pvmd/hosts/slave.h"
 #include "pvmd/hosts/tokens.h"
@@ -47,10 +48,13 @@
 
 static ev_signal on_term, on_int, on_hup;
 
+/* SIGTERM ends the machine at the master; elsewhere the host leaves once its tasks have ended. */
 static void end_by_signal(EV_P_ ev_signal *signal, int events)
 {
     (void)loop;
     (void)events;
+    if (signal->signum == SIGTERM && pvmd_drain_signal())
+        return;
     pvmd_halt(signal->signum == SIGTERM ? EXIT_SIGTERM : EXIT_SIGINT, strsignal(signal->signum));
 }
 

@@ -3,6 +3,7 @@
 #define PVMD_DAEMON_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include "pvmd/hosts/applicant.h"
 
 /* The command line. */
@@ -16,6 +17,8 @@ struct pvmd_options {
     const char *accept;                  /* --accept, or NULL */
     struct pvmd_application application; /* --join and its options; address NULL: not given */
     bool foreground;                     /* -f: standard error stays the terminal's */
+    bool leave, grace;                   /* --leave, --grace */
+    uint64_t leave_grace_us;             /* PVMC_LEAVE_GRACE_SETTING without --grace */
 };
 
 #define PVMD_START_ANEW (-1)

@@ -11,14 +11,18 @@
 #include "pvmd/duties/notify.h"
 #include "pvmd/duties/virtual_time.h"
 #include "pvmd/hosts/add.h"
+#include "pvmd/hosts/drain.h"
 #include "pvmd/hosts/join.h"
 #include "pvmd/hosts/leave.h"
 #include "pvmd/hosts/membership.h"
 #include "pvmd/hosts/newcomer.h"
 #include "pvmd/hosts/tokens.h"
+#include "pvmd/launch/delegated.h"
 #include "pvmd/launch/hoster.h"
 #include "pvmd/metrics/metrics.h"
 #include "pvmd/quorum/petition.h"
+#include "pvmd/secret/keys.h"
+#include "pvmd/secret/rotation.h"
 #include "pvmd/spawn/exec.h"
 #include "pvmd/spawn/input.h"
 #include "pvmd/spawn/output.h"
@@ -52,18 +56,19 @@ typedef void (*const new_task)(struct pvmd_task *task);
 typedef void (*const task)(const struct pvmd_task *task);
 
 static const struct pvmd_listeners listeners = {
-    .daemon_ends = (nothing[]){pvmd_tasks_terminate, NULL},
+    .daemon_ends = (nothing[]){pvmd_drain_daemon_ends, pvmd_tasks_terminate, NULL},
     .host_joined = (host[]){pvmd_notify_host_joined, trim_memory, NULL},
     /* Programs see HostDelete before the TaskExit of its tasks. */
-    .host_left =
-        (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left, pvmd_output_host_left,
-                       pvmd_siblings_host_left, pvmd_manager_host_left, pvmd_petition_host_left, NULL},
-    .master_changed = (nothing[]){pvmd_join_master_changed, pvmd_newcomer_master_changed, pvmd_mailbox_master_changed,
-                                  pvmd_petition_master_changed, NULL},
+    .host_left = (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left,
+                                pvmd_output_host_left, pvmd_siblings_host_left, pvmd_manager_host_left,
+                                pvmd_petition_host_left, pvmd_rotation_host_left, NULL},
+    .master_changed = (nothing[]){pvmd_delegated_master_changed, pvmd_join_master_changed, pvmd_newcomer_master_changed,
+                                  pvmd_mailbox_master_changed, pvmd_petition_master_changed,
+                                  pvmd_rotation_master_changed, pvmd_drain_master_changed, NULL},
     .tables_committed = (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed,
-                                   pvmd_add_committed, pvmd_tokens_committed, NULL},
+                                   pvmd_add_committed, pvmd_tokens_committed, pvmd_rotation_committed, NULL},
     .link_up = (host_index[]){pvmd_join_link_up, NULL},
-    .link_lost = (host_why[]){pvmd_join_link_lost, NULL},
+    .link_lost = (host_why[]){pvmd_delegated_link_lost, pvmd_join_link_lost, NULL},
     .link_out = (host_index[]){pvmd_join_link_out, NULL},
     .link_count = (host_count[]){pvmd_join_link_count, NULL},
     .sender_charged = (charge[]){pvmd_overrun_charge, NULL},
@@ -73,7 +78,9 @@ static const struct pvmd_listeners listeners = {
     .task_left = (task[]){pvmd_hoster_task_left, pvmd_manager_task_left, pvmd_tasker_task_left, NULL},
     .task_ends =
         (task[]){pvmd_input_task_ends, pvmd_output_task_ends, pvmd_trace_task_ends, pvmd_manager_task_ends, NULL},
-    .task_ended = (task[]){pvmd_virtual_time_task_ended, pvmd_notify_task_ended, pvmd_watch_task_ended, NULL},
+    /* Those who asked are told before the host may leave. */
+    .task_ended = (task[]){pvmd_virtual_time_task_ended, pvmd_notify_task_ended, pvmd_watch_task_ended,
+                           pvmd_drain_task_ended, NULL},
 };
 
 void pvmd_parts_start(void)
@@ -96,12 +103,17 @@ void pvmd_parts_start(void)
     pvmd_exec_start();
     pvmd_tasker_start();
     pvmd_hoster_start();
+    pvmd_delegated_start();
     pvmd_manager_start();
+    pvmd_keys_start();
+    pvmd_rotation_start();
 }
 
 /* Owners of watches cancel them before watch.c stops; it frees the rest, which are the manager's. */
 void pvmd_parts_stop(void)
 {
+    pvmd_rotation_stop();
+    pvmd_keys_stop();
     pvmd_exec_stop();
     pvmd_input_stop();
     pvmd_output_stop();

@@ -72,14 +72,14 @@ class Shell:
             time.sleep(0.01)
         raise TimedOut(f"after {self.limit_s} s it {what()}")
 
-    def run(self, text, typed=(), complete=lambda shown, text: True):
+    def run(self, text, typed=(), complete=lambda shown, text: True, first=()):
         """Runs a command, and types lines into it, each when what must come before it has been printed. Returns its status
         and its output."""
         output, source = self.start(text, bool(typed))
         if typed:
             with open(source, "w") as keyboard:
                 self.wait(lambda: True if output.exists() else None, lambda: "has not begun")
-                expected = []
+                expected = list(first)  # shown before the first line is typed
                 for line, shown in typed:
                     expected += [line, *shown]
                     keyboard.write(line + "\n")

@@ -1,6 +1,7 @@
 /* daemon.c - see daemon.h. */
 #include "daemon.h"
 #include <ev.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -150,6 +151,11 @@ void pvmd_link_forgive(struct pvmd_host *host, int64_t us)
     (void)host, (void)us;
 }
 
+void pvmd_link_look_idle(struct pvmd_host *host, int64_t now_us)
+{
+    (void)host, (void)now_us;
+}
+
 void pvmd_link_ping(struct pvmd_host *host)
 {
     (void)host;
@@ -232,6 +238,12 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
     return 0;
 }
 
+int posix_spawnp(pid_t *pid, const char *file, const posix_spawn_file_actions_t *actions,
+                 const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
+{
+    return posix_spawn(pid, file, actions, attributes, argv, environment);
+}
+
 int kill(pid_t pid, int number)
 {
     (void)pid, (void)number;
@@ -255,6 +267,7 @@ static void prepare(void)
     static char path[100];
     if (*path)
         return;
+    signal(SIGPIPE, SIG_IGN); /* as the daemon does */
     setenv("PVM_MAX_TASKS", "8", 1);
     setenv("PVM_FAILOVER", "no", 1); /* else the daemon keeps a journal in PVM_TMP */
     pvmc_log_to(quiet, NULL, PVMC_LOG_DEBUG);

@@ -7,13 +7,16 @@
  * bytes, and last link events.
  */
 #include <ev.h>
+#include <stdlib.h>
 #include <string.h>
 #include "core/message/dsig.h"
 #include "core/message/proto.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/hosts.h"
 #include "pvmd/hosts/join.h"
+#include "pvmd/launch/startup.h"
 #include "pvmd/frames/relay.h"
+#include "pvmd/net/machine.h"
 #include "pvmd/net/rpc.h"
 #include "pvmd/tasks/tasks.h"
 #include "daemon.h"
@@ -26,7 +29,7 @@ enum {
     FRAMES = 8,
     LINK_NEWS = 2,
     KEPT = MESSAGES + REQUESTS + FRAMES + LINK_NEWS, /* as in the kept inputs; what came later follows */
-    KINDS = KEPT + 2,
+    KINDS = KEPT + 8,
     RECORDS_MAX = 16,
     HALF_BYTES = 64, /* longer messages are split into frames of this size */
 };
@@ -64,6 +67,32 @@ static void say_message(uint32_t tag, uint8_t choice, const uint8_t *body, size_
         pvmc_frame_unref(f);
     } while (offset < m->length);
     pvmc_message_unref(m);
+}
+
+/* DM_LAUNCH, whose order is these bytes, with a start text that this machine's master could have made. */
+static void say_launch(uint8_t choice, const uint8_t *bytes, size_t length)
+{
+    struct pvmd_start_text t = {.machine = pvmd_secrets->own.machine,
+                                .master_index = pvmd.master_index,
+                                .master_incarnation = 1,
+                                .master_name = "a",
+                                .index = 99,
+                                .incarnation = 1,
+                                .name = "b",
+                                .speed = 1,
+                                .exec_path = "",
+                                .working_dir = "",
+                                .debugger = "",
+                                .listen_ip = ""};
+    char *text = pvmd_start_text_format(&t);
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_bytes(&body, bytes, length);
+    pvmc_buf_put_string(&body, text);
+    MUST(text && !pvmc_buf_error(&body));
+    say_message(PVMD_DM_LAUNCH, choice, body.data, body.length);
+    pvmc_buf_free(&body);
+    free(text);
 }
 
 /* A frame that the link layer passes: with a valid header. */
@@ -137,8 +166,20 @@ static void say(unsigned kind, uint8_t choice, const uint8_t *bytes, size_t leng
         tell_of_link(from, kind % 2);
     else if (kind == KEPT)
         say_message(PVMD_DM_INPUT, choice, bytes, length);
-    else
+    else if (kind == KEPT + 1)
         fuzz_task_request(PVMC_TM_INPUT, bytes, length);
+    else if (kind == KEPT + 2)
+        say_message(PVMD_DM_SECRET, choice, bytes, length);
+    else if (kind == KEPT + 3)
+        say_message(PVMD_DM_ROTATE, choice, bytes, length);
+    else if (kind == KEPT + 4)
+        fuzz_task_request(PVMC_TM_ROTATE, bytes, length);
+    else if (kind == KEPT + 5)
+        say_message(PVMD_DM_LAUNCH, choice, bytes, length);
+    else if (kind == KEPT + 6)
+        say_launch(choice, bytes, length);
+    else
+        say_message(PVMD_DM_LAUNCH_END, choice, bytes, length);
     fuzz_daemon_work();
 }
 

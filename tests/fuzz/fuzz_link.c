@@ -358,7 +358,7 @@ static void do_record(uint8_t kind, uint8_t choice, struct fuzz_input *in)
         break;
     case 3:
     case 4:
-        say_signal(choice % 7, fuzz_byte(in));
+        say_signal(choice % 8, fuzz_byte(in));
         break;
     case 5:
         send_frames(choice % 16, choice & 16 ? 20000 : choice);

@@ -108,7 +108,7 @@ class KillDaemon(Nemesis):
 
 @nemesis
 class TermDaemon(KillDaemon):
-    name, about = "term-daemon", "SIGTERM to the daemon; it is added again"
+    name, about = "term-daemon", "SIGTERM to the daemon, whose host leaves; it is added again"
 
     def begin(self, host, rng):
         self.count("daemons ended by SIGTERM", len(self.signal_daemon(host, signal.SIGTERM)))

@@ -1,9 +1,11 @@
-/* host.c - the hosts of the machine: add, delete, conf, mstat, and notices of hosts that other consoles add. */
+/* host.c - the hosts of the machine: add, delete, conf, mstat, rotate, and notices of hosts that other consoles add. */
 #include <stdlib.h>
 #include <string.h>
 #include "core/visible.h"
+#include "dpvm.h"
 #include "console/console.h"
 #include "console/command.h"
+#include "console/scheduler/scheduler.h"
 #include "diagnose.h"
 #include "host.h"
 
@@ -121,6 +123,17 @@ static void print_added_table(int done, char **names, const int *status, int n)
             printf("%24s %s\n", names[i], error_text(status[i]));
 }
 
+void host_report_added(int done, char **names, const int *status, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (status[i] > 0)
+            *known_slot(status[i]) = true;
+    if (console.json)
+        print_changes_json(done, names, status, n);
+    else
+        print_added_table(done, names, status, n);
+}
+
 /* An array of n codes, initialised for calls that fail before they fill it. */
 static int *new_status(int n, int code)
 {
@@ -134,6 +147,8 @@ static int *new_status(int n, int code)
 int host_add(int argc, char **argv)
 {
     int n = argc - 1;
+    if (strcmp(argv[1], "-slurm") == 0)
+        return scheduler_add(argc - 1, argv + 1);
     int *status = new_status(n, PvmSysErr);
 
     if (status == NULL) {
@@ -145,13 +160,7 @@ int host_add(int argc, char **argv)
     if (done < 0)
         for (int i = 0; i < n; i++)
             status[i] = status[i] == PvmSysErr ? done : status[i];
-    for (int i = 0; i < n; i++)
-        if (status[i] > 0)
-            *known_slot(status[i]) = true;
-    if (console.json)
-        print_changes_json(done, argv + 1, status, n);
-    else
-        print_added_table(done, argv + 1, status, n);
+    host_report_added(done, argv + 1, status, n);
     if (done < n)
         diagnose_failed(argv + 1, status, n, mark);
     diagnose_end(mark);
@@ -203,10 +212,27 @@ int host_conf(int argc, char **argv)
     rows = json_array();
     for (int i = 0; i < n; i++)
         json_array_append_new(rows,
-                              json_pack("{s:o, s:o, s:s, s:i, s:o}", "host", text_json(hosts[i].hi_name), "dtid",
+                              json_pack("{s:o, s:o, s:s, s:i, s:o, s:i}", "host", text_json(hosts[i].hi_name), "dtid",
                                         json_tid(hosts[i].hi_tid), "arch", hosts[i].hi_arch, "speed", hosts[i].hi_speed,
-                                        "dsig", json_sprintf("0x%08x", (unsigned)hosts[i].hi_dsig)));
+                                        "dsig", json_sprintf("0x%08x", (unsigned)hosts[i].hi_dsig), "slots",
+                                        pvm_hostslots(hosts[i].hi_tid)));
     print_json(json_pack("{s:i, s:o}", "formats", formats, "hosts", rows));
+    return CONSOLE_OK;
+}
+
+int host_rotate(int argc, char **argv)
+{
+    int n = pvm_rotate();
+
+    (void)argc, (void)argv;
+    if (n < 0) {
+        advise("the machine's secret is not known to be replaced: %s", error_text(n));
+        return CONSOLE_FAILED;
+    }
+    if (console.json)
+        print_json(json_pack("{s:i}", "hosts", n));
+    else
+        printf("the machine has a new secret; %d host%s ha%s it\n", n, n == 1 ? "" : "s", n == 1 ? "s" : "ve");
     return CONSOLE_OK;
 }
 

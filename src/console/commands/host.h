@@ -10,6 +10,9 @@ void host_watch(void);
 /* Handles a CONSOLE_TAG_HOST_ADD message in the receive buffer: announces hosts that others have added. */
 void host_added(void);
 
+/* Prints the result of adding n hosts, as `add` does: for each name its host tid or the error. */
+void host_report_added(int done, char **names, const int *status, int n);
+
 /* The machine's hosts, in libpvm's array that is valid until the next call; NULL after a message. */
 struct pvmhostinfo *host_list(int *count, int *formats);
 

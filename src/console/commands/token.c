@@ -205,6 +205,21 @@ static int revoke_one(const char *id)
     return CONSOLE_FAILED;
 }
 
+/* All that are not revoked yet. */
+static int revoke_all(void)
+{
+    struct pvmtokeninfo *tokens = NULL;
+    int n = 0, code = pvm_tokens(&n, &tokens), result = CONSOLE_OK;
+    if (code < 0) {
+        advise("token: %s", error_text(code));
+        return CONSOLE_FAILED;
+    }
+    for (int i = 0; i < n; i++)
+        if (tokens[i].ti_state != PvmTokenRevoked && revoke_one(tokens[i].ti_id) != CONSOLE_OK)
+            result = CONSOLE_FAILED;
+    return result;
+}
+
 int token_command(int argc, char **argv)
 {
     struct words w;
@@ -214,7 +229,9 @@ int token_command(int argc, char **argv)
         return token_offline(argc, argv);
     if (w.lists)
         return list();
-    return w.revoke != NULL ? revoke_one(w.revoke) : make(&w);
+    if (w.revoke == NULL)
+        return make(&w);
+    return strcmp(w.revoke, "all") == 0 ? revoke_all() : revoke_one(w.revoke);
 }
 
 int token_is_offline(int argc, char **argv)

@@ -7,7 +7,7 @@
 #include "console/console.h"
 #include "mpirun.h"
 
-enum { COUNT_MAX = 1 << 18, TIMEOUT_MAX_S = 10000000 };
+enum { TIMEOUT_MAX_S = 10000000 };
 enum { KEEP_GOING = 256, TAGS, INPUT, TIMEOUT, HOSTFILE };
 
 /* What the parser of one program's words works on. */
@@ -115,7 +115,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'n':
     case 'N':
-        p->program->count = number("-n", arg, COUNT_MAX, state);
+        p->program->count = number("-n", arg, RUN_COPIES_MAX, state);
         return 0;
     case 'H':
         wrong = run_places_add_list(&p->program->places, arg);
@@ -171,13 +171,26 @@ static void read_program(struct run_options *o, int argc, char **argv)
     *parsing.program = (struct run_program){0};
     argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &parsing);
     o->program_count++;
-    if (parsing.program->count == 0)
-        parsing.program->count = parsing.program->places.count > 0 ? parsing.program->places.slots : 1;
-    if (parsing.program->count > COUNT_MAX - o->copies) {
-        advise("pvm run: there can be no more than %d tasks", COUNT_MAX);
+    int count = parsing.program->count > 0 ? parsing.program->count : parsing.program->places.slots;
+    if (count > RUN_COPIES_MAX - o->copies) {
+        advise("pvm run: there can be no more than %d tasks", RUN_COPIES_MAX);
         exit(CONSOLE_USAGE);
     }
-    o->copies += parsing.program->count;
+    o->copies += count;
+}
+
+bool run_options_count(struct run_options *o)
+{
+    o->copies = 0;
+    for (int i = 0; i < o->program_count; i++) {
+        struct run_program *program = &o->programs[i];
+        if (program->count == 0)
+            program->count = program->places.count > 0 ? program->places.slots : 1;
+        if (program->count > RUN_COPIES_MAX - o->copies)
+            return false;
+        o->copies += program->count;
+    }
+    return true;
 }
 
 void run_options_read(struct run_options *o, int argc, char **argv)

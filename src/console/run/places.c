@@ -28,6 +28,11 @@ static const char *add(struct run_places *p, const char *host, size_t length, in
     return NULL;
 }
 
+const char *run_places_add(struct run_places *p, const char *host, int slots)
+{
+    return add(p, host, strlen(host), slots);
+}
+
 /* The whole text must be a number. 0: it is none that can be meant. */
 static int slots_of(const char *text, size_t length)
 {

@@ -15,6 +15,9 @@ struct run_places {
     int slots; /* of all together */
 };
 
+/* Adds a host. NULL, or what is wrong. */
+const char *run_places_add(struct run_places *p, const char *host, int slots);
+
 /* Adds the hosts of "a,b:4". NULL, or what is wrong with it. */
 const char *run_places_add_list(struct run_places *p, const char *list);
 

@@ -17,6 +17,7 @@
 #include "console/commands/job.h"
 #include "console/console.h"
 #include "console/progress.h"
+#include "console/scheduler/scheduler.h"
 #include "core/config.h"
 #include "core/place/rpath.h"
 #include "core/visible.h"
@@ -125,6 +126,45 @@ static bool add_hosts(void)
     diagnose_end(mark);
     free(status);
     return good;
+}
+
+/* ---- slots ---- */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strverscmp(((const struct pvmhostinfo *)a)->hi_name, ((const struct pvmhostinfo *)b)->hi_name);
+}
+
+/* All hosts of the machine that have slots, by name: they joined in any order. False: out of memory. */
+static bool place_by_slots(struct run_program *program)
+{
+    int n, formats;
+    struct pvmhostinfo *hosts = host_list(&n, &formats);
+
+    if (n > 0)
+        qsort(hosts, (size_t)n, sizeof(*hosts), compare_names);
+    for (int i = 0; i < n; i++) {
+        int slots = pvm_hostslots(hosts[i].hi_tid);
+        if (slots > 0 && run_places_add(&program->places, hosts[i].hi_name, slots) != NULL)
+            return false;
+    }
+    return true;
+}
+
+/* In a job of a batch system, programs for which no hosts are given get those of the machine, and a task per slot. */
+static bool use_slots(void)
+{
+    for (int i = 0; i < run.options.program_count; i++) {
+        struct run_program *program = &run.options.programs[i];
+        if (scheduler_is_there() && program->places.count == 0 && !place_by_slots(program)) {
+            advise("pvm run: out of memory");
+            return false;
+        }
+    }
+    if (run_options_count(&run.options))
+        return true;
+    advise("pvm run: there can be no more than %d tasks", RUN_COPIES_MAX);
+    return false;
 }
 
 /* ---- tasks ---- */
@@ -419,7 +459,7 @@ static int run_tasks(void)
     static const enum job_style styles[] = {
         [RUN_PREFIX_NONE] = JOB_PLAIN, [RUN_PREFIX_TID] = JOB_TIDS, [RUN_PREFIX_TAG] = JOB_TAGS};
 
-    if (!add_hosts())
+    if ((run.machine_is_ours && !scheduler_take()) || !use_slots() || !add_hosts())
         return CONSOLE_FAILED;
     struct job *job = job_new(styles[run.options.prefix]);
     run.tids = calloc((size_t)run.options.copies, sizeof(*run.tids));
@@ -459,6 +499,7 @@ static void clean_up(void)
         int code = console_halt();
         if (code < 0)
             advise("pvm run: cannot halt the virtual machine: %s. Try: pvm -c halt", error_text(code));
+        scheduler_await_end();
         guard_end(true);
         return;
     }

@@ -31,6 +31,8 @@
     X(HOST_FORGET, "host.forget", false, "take a host out of the table")                                               \
     X(TABLES_CHANGE, "tables.change", true, "make the master's change in a member's tables")                           \
     X(TABLES_LOAD, "tables.load", true, "take over the master's tables of hosts, mailbox and answers")                 \
+    X(KEYS_CHANGE, "keys.change", true,                                                                                \
+      "make the next step of the replacement of the machine's secret, in any daemon")                                  \
     X(TASK_START, "task.start", true, "start the process of a spawned task")                                           \
     X(TASK_ENROL, "task.enrol", true, "take a task in that has connected")                                             \
     X(TASK_END, "task.end", false, "take an ended task out of the table, and tell those who wait for its end")         \

@@ -45,6 +45,9 @@ enum pvmc_tm {
     PVMC_TM_INPUT,    /* standard input for a task */
     PVMC_TM_USAGE,    /* what hosts and tasks are doing */
     PVMC_TM_TOKEN,    /* tokens, with which daemons join by themselves */
+    PVMC_TM_ROTATE,   /* replaces the machine's secret */
+    PVMC_TM_LEAVE,    /* this host leaves the machine once its tasks have ended; answered whenever something changes */
+    PVMC_TM_SLOTS,    /* how many tasks hosts want */
 };
 
 /* In the flags of TM_SPAWN, which have those of pvm_spawn() and dpvm.h, too: the answer has the reason for failures. */
@@ -86,6 +89,19 @@ enum pvmc_output_mark {
     PVMC_OUTPUT_ERROR = -3,  /* packed int n and n bytes of standard error follow */
     PVMC_OUTPUT_STATUS = -4, /* packed int wait status follows: the process has ended; before EOF */
 };
+
+/* How far a host's leaving is, in the answer to PVMC_TM_LEAVE */
+enum pvmc_leave_stage {
+    PVMC_LEAVE_WAITS = 1, /* for its tasks to end by themselves */
+    PVMC_LEAVE_TOLD,      /* ... on SIGTERM */
+    PVMC_LEAVE_KILLED,    /* ... on SIGKILL */
+    PVMC_LEAVE_FLUSHES,   /* for the other hosts to have got what it sent */
+    PVMC_LEAVE_GOES,      /* for the master to dismiss it */
+    PVMC_LEAVE_LEFT,      /* for nothing: its daemon ends */
+};
+
+#define PVMC_LEAVER_NAME         "pvmd3 --leave" /* of the task that asks, for which nobody waits */
+#define PVMC_LEAVE_GRACE_SETTING UINT64_MAX      /* in TM_LEAVE: PVM_LEAVE_TIMEOUT */
 
 /* Operations of PVMC_TM_MAILBOX */
 enum pvmc_mailbox_op {

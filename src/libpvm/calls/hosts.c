@@ -1,4 +1,4 @@
-/* hosts.c - pvm_addhosts, pvm_addhosterr, pvm_delhosts, pvm_halt. */
+/* hosts.c - pvm_addhosts, pvm_addhosterr, pvm_delhosts, pvm_rotate, pvm_halt. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +132,15 @@ int pvm_delhosts(char **names, int count, int *status)
     PVMI_BEGIN(TEV_DELHOSTS, PVMI_STRINGS(HNL, names, names ? count : 0));
     int rc = pvmi_return("pvm_delhosts", change_hosts(PVMC_TM_DELHOSTS, names, count, status));
     PVMI_END(TEV_DELHOSTS, PVMI_INT(CC, rc));
+    return rc;
+}
+
+int pvm_rotate(void)
+{
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_task_need();
+    rc = pvmi_return("pvm_rotate", rc ? rc : pvmi_request(PVMC_TM_ROTATE, NULL, NULL));
+    PVMI_END(PVMI_UNTRACED);
     return rc;
 }
 

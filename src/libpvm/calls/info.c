@@ -5,6 +5,7 @@
 #include "core/error.h"
 #include "core/message/proto.h"
 #include "core/message/tid.h"
+#include "dpvm.h"
 #include "libpvm/base/call.h"
 #include "libpvm/base/compat.h"
 #include "libpvm/base/lock.h"
@@ -262,6 +263,27 @@ int pvm_tidtohost(int tid)
     PVMI_BEGIN(TEV_TIDTOHOST, PVMI_INT(TID, tid));
     int rc = (int)pvmc_tid_host((pvmc_tid)tid);
     PVMI_END(TEV_TIDTOHOST, PVMI_INT(HPT, rc));
+    return rc;
+}
+
+static int ask_slots(int host)
+{
+    if (host < 0)
+        return PVMC_EPARAM;
+    int rc = pvmi_task_need();
+    if (rc)
+        return rc;
+    struct pvmc_buf body;
+    pvmc_buf_init(&body);
+    pvmc_buf_put_u32(&body, (uint32_t)host);
+    return pvmi_request(PVMC_TM_SLOTS, &body, NULL);
+}
+
+int pvm_hostslots(int host)
+{
+    PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_return("pvm_hostslots", ask_slots(host));
+    PVMI_END(PVMI_UNTRACED);
     return rc;
 }
 

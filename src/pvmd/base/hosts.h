@@ -16,6 +16,7 @@ struct pvmd_link;
 #define PVMD_HOST_NAME_MAX 255 /* bytes of a host's name */
 #define PVMD_SPEED_DEFAULT 1000
 #define PVMD_SPEED_MAX     1000000
+#define PVMD_SLOTS_MAX     (1 << 18) /* as many tasks as a host can have */
 
 /* Named by what the host's slot waits for. */
 enum pvmd_host_state {
@@ -33,6 +34,7 @@ struct pvmd_host {
     char *name;
     char *arch; /* "" until known */
     int speed;
+    int slots; /* how many tasks it wants; 0: none that could be placed elsewhere */
     pvmc_dsig dsig;
     char *exec_path;   /* ep=, "" for the host's own default; known on the host itself only, as the next two */
     char *working_dir; /* wd= */
@@ -41,7 +43,10 @@ struct pvmd_host {
     uint16_t port;
     uint8_t token;          /* with which it joined: its entry in tokens.c, counted from 1; or 0 */
     uint32_t asker, asked;  /* whose request added it (host index, number of the petition), or 0 */
+    unsigned launches;      /* master: of other hosts, which it is running now (fanout.h) */
+    bool launch_suspect;    /* master: one of them has failed */
     bool left_over;         /* JOINING, and its master is lost: the next one's table says whether it is a member */
+    bool draining;          /* leaves once its tasks have ended, and gets no new ones; never taken back */
     bool lost;              /* a slave's master whose link is lost for good; it is a member until another one leads */
     struct pvmd_link *link; /* NULL for ourselves, and while there is none yet */
 };
@@ -60,6 +65,9 @@ struct pvmd_host *pvmd_host_self(void);
 /* Members in order of index: *count pointers in static storage, valid until the table changes. */
 struct pvmd_host **pvmd_host_list(size_t *count);
 
+/* Slots of this host if nobody says otherwise: PVM_SLOTS, or the processors that this process may use. */
+int pvmd_host_slots_own(void);
+
 /* ---- for changing the table: join.c, leave.c, slave.c ---- */
 
 /* A new entry in the table with a copy of name and all texts ""; NULL when the slot is taken or memory is out. */
@@ -73,6 +81,9 @@ int pvmd_host_set_text(char **field, const char *text);
 
 /* The entry whatever its state; NULL for a free slot or an index out of range. */
 struct pvmd_host *pvmd_host_any(unsigned index);
+
+/* One more than the highest index in use, for loops over all entries. */
+unsigned pvmd_host_end(void);
 
 /* The entry with this name that is not LEAVING, whatever else its state. */
 struct pvmd_host *pvmd_host_any_by_name(const char *name);

@@ -201,9 +201,9 @@ static void open_log_file(void)
 {
     target = TO_FILE;
     max_bytes = left_bytes = pvmc_config_integer(PVMC_SETTING_LOG_MAX);
-    fd = make_path() ? -1 : open_file();
+    fd = make_path() || !max_bytes ? -1 : open_file();
     pvmd_logfile_set_mask(debug_mask);
-    if (fd < 0)
+    if (fd < 0 && max_bytes)
         pvmc_log(PVMC_LOG_WARNING, "continuing without the log %s: %s", path,
                  errno == EEXIST ? "a file of that name is not ours; remove it" : strerror(errno));
 }

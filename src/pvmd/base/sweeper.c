@@ -22,7 +22,8 @@
 
 /* What the sweeper reads when the daemon has gone. */
 struct shared {
-    bool ended; /* in good order */
+    bool ended;       /* in good order */
+    bool has_started; /* a process, or is about to */
     int64_t grace_us;
     char address_path[PATH_MAX], socket_path[PATH_MAX], draft_path[PATH_MAX];
     uint8_t known[PVMD_PIDS_MAX]; /* enum pvmd_known; the kernel provides only what is used */
@@ -65,7 +66,8 @@ static void __attribute__((noreturn)) run(int fd)
                                .known = shared->known,
                                .grace_us = shared->grace_us,
                                .looks = shared->ended ? 1 : LOOKS_AFTER_KILL};
-    pvmd_sweep(&sweep);
+    if (shared->has_started) /* a look at all processes of a computer with many daemons takes long */
+        pvmd_sweep(&sweep);
     if (!shared->ended)
         pvmd_address_file_remove_dead(shared->address_path, shared->socket_path);
     _exit(0);
@@ -159,8 +161,15 @@ static void set_known(pid_t pid, enum pvmd_known how)
         shared->known[pid] = (uint8_t)how;
 }
 
+void pvmd_sweeper_expect(void)
+{
+    if (shared)
+        shared->has_started = true;
+}
+
 void pvmd_sweeper_started(pid_t pid)
 {
+    pvmd_sweeper_expect();
     set_known(pid, PVMD_STARTED);
 }
 

@@ -21,6 +21,9 @@ void pvmd_sweeper_know_files(const char *address_path, const char *socket_path);
 /* A file that is useless if the daemon ends while it writes it: the sweeper removes it. */
 void pvmd_sweeper_know_draft(const char *path);
 
+/* A process is about to be started, by us or by a tasker: until then there is nothing to sweep. */
+void pvmd_sweeper_expect(void);
+
 /* A process has been started; has been sent SIGTERM; has ended and been waited for. */
 void pvmd_sweeper_started(pid_t pid);
 void pvmd_sweeper_told(pid_t pid);

@@ -120,9 +120,12 @@ static const struct pvmd_door *find_door(const uint8_t *id)
 static void judge(struct stranger *s)
 {
     struct pvmd_preface p;
-    int rc = pvmd_preface_decode(s->wire, find_door(pvmd_preface_key_id(s->wire)), s->nonce, &p);
-    if (rc)
-        refuse(s, rc == PVMC_EDENIED ? &counts.denied : &counts.malformed);
+    const uint8_t *id = pvmd_preface_key_id(s->wire);
+    int rc = pvmd_preface_decode(s->wire, find_door(id), s->nonce, &p);
+    if (rc == PVMC_EDENIED)
+        refuse(s, pvmd_machine_is_token(id) ? &counts.unknown : &counts.denied);
+    else if (rc)
+        refuse(s, &counts.malformed);
     else
         hand_over(s);
 }

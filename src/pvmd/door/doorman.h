@@ -25,7 +25,8 @@ struct pvmd_doorman_orders {
 /* Strangers turned away so far, by reason. */
 struct pvmd_door_counts {
     uint64_t malformed; /* not a preface, or an incomplete one */
-    uint64_t denied;    /* of another machine, with an unknown token, or with a wrong proof */
+    uint64_t denied;    /* of another machine, or with a wrong proof */
+    uint64_t unknown;   /* with a token of another machine, or one that is forgotten */
     uint64_t too_slow;
     uint64_t too_many;
 };

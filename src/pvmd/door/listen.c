@@ -33,6 +33,7 @@ static uint16_t listen_port;
 static struct pvmd_listen_counts counts;
 static struct pvmd_door_counts before; /* counts of earlier doormen */
 static struct pvmd_door_counts logged;
+static ev_tstamp keys_changed;
 
 static struct {
     int pair; /* -1: there is none */
@@ -98,13 +99,19 @@ static void let_in(const struct caller *c)
         events->accepted(&c->preface, c->fd, c->tls_key);
 }
 
+/* The doorman may have let the caller in when it had not heard yet that the caller's key is void. */
+static bool has_former_key(const struct caller *c)
+{
+    return !c->key && ev_now(loop) - keys_changed < PVMD_STRANGER_S;
+}
+
 /* Owns the caller's descriptor. False: the doorman has let in a caller without a valid proof. */
 static bool judge(struct caller *c)
 {
     int rc = check_proof(c);
     if (rc) {
         close(c->fd);
-        return rc == PVMC_ESYSTEM;
+        return rc == PVMC_ESYSTEM || has_former_key(c);
     }
     enum pvmd_verdict verdict = has_token(c) ? events->knocked((unsigned)c->place) : events->offered(&c->preface);
     bool is_told = !pvmc_failpoint(PVMC_FAILPOINT_DOOR_JUDGE) && !answer(c, verdict);
@@ -125,6 +132,7 @@ static struct pvmd_door_counts add(struct pvmd_door_counts a, struct pvmd_door_c
 {
     return (struct pvmd_door_counts){.malformed = a.malformed + b.malformed,
                                      .denied = a.denied + b.denied,
+                                     .unknown = a.unknown + b.unknown,
                                      .too_slow = a.too_slow + b.too_slow,
                                      .too_many = a.too_many + b.too_many};
 }
@@ -133,13 +141,15 @@ static void log_event(struct ev_loop *l, ev_timer *w, int revents)
 {
     const struct pvmd_door_counts *now = &counts.refused;
     uint64_t malformed = now->malformed - logged.malformed, denied = now->denied - logged.denied;
+    uint64_t unknown = now->unknown - logged.unknown;
     uint64_t too_slow = now->too_slow - logged.too_slow, too_many = now->too_many - logged.too_many;
     (void)l, (void)w, (void)revents;
     pvmc_log(PVMC_LOG_INFO,
              "refused %" PRIu64 " connections at port %u within %g s: %" PRIu64 " did not speak the protocol, %" PRIu64
-             " did not know the secret, %" PRIu64 " were too slow, %" PRIu64 " too many",
-             malformed + denied + too_slow + too_many, listen_port, REFUSALS_LOG_S, malformed, denied, too_slow,
-             too_many);
+             " did not know the secret, %" PRIu64 " had a token that this machine does not know, %" PRIu64
+             " were too slow, %" PRIu64 " too many",
+             malformed + denied + unknown + too_slow + too_many, listen_port, REFUSALS_LOG_S, malformed, denied,
+             unknown, too_slow, too_many);
     logged = *now;
 }
 
@@ -278,6 +288,7 @@ static int send_orders(int fd)
 
 void pvmd_listen_keys_changed(void)
 {
+    keys_changed = loop ? ev_now(loop) : 0.;
     if (doorman.pair >= 0 && send_orders(-1))
         replace_doorman("it does not take its orders");
 }

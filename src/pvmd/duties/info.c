@@ -53,6 +53,24 @@ static int mstat_request(const struct pvmd_request *r, struct pvmc_buf *body)
     return rc;
 }
 
+static int slots_request(const struct pvmd_request *r, struct pvmc_buf *body)
+{
+    pvmc_tid where = pvmc_buf_get_u32(body);
+    int rc = pvmc_buf_end(body);
+    if (rc)
+        return rc;
+    size_t count;
+    struct pvmd_host **hosts = pvmd_host_list(&count);
+    int64_t slots = where ? PvmNoHost : 0; /* 4095 hosts with PVMD_SLOTS_MAX each fit in an int */
+    for (size_t i = 0; i < count; i++)
+        if (!where)
+            slots += hosts[i]->slots;
+        else if (pvmc_tid_of_host_index(hosts[i]->index) == where)
+            slots = hosts[i]->slots;
+    pvmd_request_answer(r, (int)slots, NULL);
+    return 0;
+}
+
 /* ---- questions passed on to one host ---- */
 
 /* A request that waits for a host's answer; `otherwise` is the code for the task if that host is no member. */
@@ -316,6 +334,7 @@ void pvmd_info_start(void)
 {
     pvmd_tm_handle(PVMC_TM_CONFIG, config_request);
     pvmd_tm_handle(PVMC_TM_MSTAT, mstat_request);
+    pvmd_tm_handle(PVMC_TM_SLOTS, slots_request);
     pvmd_tm_handle(PVMC_TM_PSTAT, pstat_request);
     pvmd_tm_handle(PVMC_TM_SENDSIG, sendsig_request);
     pvmd_tm_handle(PVMC_TM_INPUT, input_request);

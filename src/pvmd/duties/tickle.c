@@ -40,8 +40,8 @@ static void dump_hosts(void)
     size_t count;
     struct pvmd_host **hosts = pvmd_host_list(&count);
     for (size_t i = 0; i < count; i++)
-        pvmc_log(PVMC_LOG_INFO, "host t%x \"%s\" %s sp=%d at %s:%u%s", pvmc_tid_of_host_index(hosts[i]->index),
-                 hosts[i]->name, hosts[i]->arch, hosts[i]->speed, hosts[i]->address, hosts[i]->port,
+        pvmc_log(PVMC_LOG_INFO, "host t%x \"%s\" %s sp=%d sl=%d at %s:%u%s", pvmc_tid_of_host_index(hosts[i]->index),
+                 hosts[i]->name, hosts[i]->arch, hosts[i]->speed, hosts[i]->slots, hosts[i]->address, hosts[i]->port,
                  hosts[i]->index == pvmd.master_index ? " master" : "");
 }
 

@@ -6,12 +6,14 @@
 #include <strings.h>
 #include <utlist.h>
 #include "core/buf.h"
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
 #include "arrival.h"
+#include "fanout.h"
 #include "leave.h"
 #include "membership.h"
 #include "pvmd/net/liveness.h"
@@ -21,9 +23,9 @@
 #include "pvmd/net/rpc.h"
 #include "pvmd/quorum/tables.h"
 
-#define LAUNCHES_MAX  16   /* at once */
 #define ORDERS_MAX    64   /* under way */
 #define NEWCOMERS_MAX 8192 /* of all of them */
+#define REST          3    /* times the time that the last batch took */
 
 /* Of a host, in a line. */
 struct name {
@@ -40,7 +42,7 @@ struct order {
     const struct pvmd_hostfile *hostfile;
     uint32_t asker, asked;        /* as in struct pvmd_host */
     struct pvmd_arrival *arrival; /* that joins by itself, and is the only one of this order; NULL: they are launched */
-    bool begun;                   /* else an earlier order is adding a host of the same name */
+    bool begun;                   /* else an earlier order is adding a host of the same name, or idle is set */
     pvmd_added *added;
     void *arg;
     struct order *prev, *next;
@@ -48,6 +50,7 @@ struct order {
 
 static struct order *orders;    /* in order of arrival */
 static ev_prepare work_watcher; /* never started: fed when there may be work */
+static void (*idle)(void);      /* called when no order is begun; none begins before that is NULL again */
 
 /* Hosts that all daemons are being told of; by index, because each may be lost meanwhile. */
 static struct {
@@ -56,6 +59,8 @@ static struct {
     unsigned open; /* answers still to come */
     bool active;
     bool published; /* in the table of members, not yet committed */
+    int64_t begun_us;
+    ev_timer rest; /* before the next one */
 } batch;
 
 static void work(void);
@@ -281,13 +286,27 @@ static void collect(void)
     }
 }
 
+/* Launched, or arriving by themselves. */
+static bool are_others_coming(void)
+{
+    struct order *o;
+    DL_FOREACH (orders, o)
+        for (unsigned i = 0; i < o->count; i++)
+            if (o->newcomers[i].phase > PVMD_NEWCOMER_TURN && o->newcomers[i].phase < PVMD_NEWCOMER_LINKED)
+                return true;
+    return false;
+}
+
 static void begin_batch(void)
 {
     batch.count = 0;
-    collect();
+    if (!ev_is_active(&batch.rest) || !are_others_coming())
+        collect();
     if (!batch.count)
         return;
+    ev_timer_stop(pvmd.loop, &batch.rest);
     batch.active = true;
+    batch.begun_us = pvmc_clock_us();
     pvmc_failpoint(PVMC_FAILPOINT_HOST_TELL);
     pvmd_tables_indices_given();
     tell_all();
@@ -317,6 +336,23 @@ static void publish_batch(void)
     pvmc_failpoint_done(PVMC_FAILPOINT_HOST_UP);
 }
 
+static void rest_event(struct ev_loop *loop, ev_timer *w, int events)
+{
+    (void)loop, (void)w, (void)events;
+    schedule();
+}
+
+/*
+ * A batch costs each daemon some messages, whatever its size. So newcomers gather for some time, unless all are there:
+ * batches then take at most a quarter of the time, and become larger as the machine does.
+ */
+static void rest(void)
+{
+    double rest_s = REST * (double)(pvmc_clock_us() - batch.begun_us) / 1e6;
+    ev_timer_init(&batch.rest, rest_event, rest_s, 0.);
+    ev_timer_start(pvmd.loop, &batch.rest);
+}
+
 /* They are members, whatever happens to this master. */
 static void end_batch(void)
 {
@@ -329,6 +365,7 @@ static void end_batch(void)
         pvmd_tell_host_joined(host);
     }
     batch.active = batch.published = false;
+    rest();
 }
 
 /* ---- end of an order ---- */
@@ -370,29 +407,23 @@ static void finish(struct order *o)
     free(status);
     free(why);
     free_order(o);
+    if (!orders)
+        pvmd_fanout_clear_all();
 }
 
 /* ---- progress ---- */
 
-static unsigned launching(void)
-{
-    struct order *o;
-    unsigned n = 0;
-    DL_FOREACH (orders, o)
-        for (unsigned i = 0; i < o->count; i++)
-            n += !o->arrival && o->newcomers[i].phase > PVMD_NEWCOMER_TURN &&
-                 o->newcomers[i].phase < PVMD_NEWCOMER_LINKED;
-    return n;
-}
-
 static void launch_next(struct order *o)
 {
-    unsigned n = o->arrival ? 0 : launching();
-    for (unsigned i = 0; i < o->count && n < LAUNCHES_MAX; i++) {
-        if (o->newcomers[i].phase != PVMD_NEWCOMER_TURN)
+    bool here = pvmd_fanout_is_free_here() || o->arrival; /* which launches itself */
+    unsigned member = here ? 0 : pvmd_fanout_member();
+    for (unsigned i = 0; i < o->count && (here || member); i++) {
+        struct pvmd_newcomer *n = &o->newcomers[i];
+        if (n->phase != PVMD_NEWCOMER_TURN || !(here || pvmd_newcomer_travels(n)))
             continue;
-        pvmd_newcomer_begin(&o->newcomers[i]);
-        n++;
+        pvmd_newcomer_begin(n, here ? pvmd.host_index : member);
+        here = pvmd_fanout_is_free_here();
+        member = here ? 0 : pvmd_fanout_member();
     }
 }
 
@@ -400,7 +431,7 @@ static void work(void)
 {
     struct order *o, *next;
     DL_FOREACH_SAFE (orders, o, next) {
-        if (!o->begun && !must_wait(o))
+        if (!o->begun && !must_wait(o) && !idle)
             begin(o);
         if (o->begun)
             launch_next(o);
@@ -417,6 +448,8 @@ static void work(void)
         finish(o);
         schedule(); /* another order may be waiting for it */
     }
+    if (idle && !pvmd_add_is_begun())
+        idle();
 }
 
 /* ---- called by other rooms ---- */
@@ -506,6 +539,23 @@ bool pvmd_add_busy(void)
     return orders != NULL;
 }
 
+bool pvmd_add_is_begun(void)
+{
+    const struct order *o;
+    DL_FOREACH (orders, o)
+        if (o->begun)
+            return true;
+    return false;
+}
+
+void pvmd_add_hold(void (*now_idle)(void))
+{
+    bool was_held = idle;
+    idle = now_idle;
+    if (was_held && !idle && orders)
+        schedule();
+}
+
 void pvmd_add_link_up(struct pvmd_host *host)
 {
     struct pvmd_newcomer *n = newcomer_of(host);
@@ -519,7 +569,7 @@ void pvmd_add_link_lost(struct pvmd_host *host, const char *why)
     bool known = host->state == PVMD_HOST_JOINING, is_member = host->state == PVMD_HOST_UP;
     unsigned index = host->index;
     uint32_t incarnation = host->incarnation;
-    if (!n)
+    if (!n || pvmd_newcomer_comes_back(n, why))
         return;
     pvmd_newcomer_fail(n, PvmCantStart, "%s: %s",
                        n->phase == PVMD_NEWCOMER_LINK ? "its daemon runs but cannot be called" : "lost while it joined",
@@ -537,6 +587,7 @@ void pvmd_add_stop(void)
 {
     while (orders)
         finish(orders);
+    ev_timer_stop(pvmd.loop, &batch.rest);
     free(batch.indices);
     memset(&batch, 0, sizeof batch);
 }

@@ -41,6 +41,15 @@ void pvmd_add_committed(uint32_t seq);
 /* Whether anything is being added. */
 bool pvmd_add_busy(void);
 
+/*
+ * Master: no host begins to be added until this is called with NULL. Calls `idle`, from the loop, when those that had
+ * begun are added or have failed: their daemons know the machine's present secret.
+ */
+void pvmd_add_hold(void (*idle)(void));
+
+/* Whether hosts have begun to be added. */
+bool pvmd_add_is_begun(void);
+
 /* Events of the link of a host that is being added. */
 void pvmd_add_link_up(struct pvmd_host *host);
 void pvmd_add_link_lost(struct pvmd_host *host, const char *why);

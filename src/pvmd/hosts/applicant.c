@@ -171,6 +171,14 @@ static void say(const char *why)
              why);
 }
 
+static void pause_before_attempt(void)
+{
+    phase = PAUSING;
+    ev_timer_set(&again, pause_s * (0.75 + 0.5 * (double)rand() / RAND_MAX), 0.);
+    ev_timer_start(loop, &again);
+    pause_s = pause_s * 2 < PAUSE_MAX_S ? pause_s * 2 : PAUSE_MAX_S;
+}
+
 __attribute__((format(printf, 1, 2))) static void try_later(const char *format, ...)
 {
     char why[sizeof why_not];
@@ -185,10 +193,7 @@ __attribute__((format(printf, 1, 2))) static void try_later(const char *format, 
         return;
     }
     say(why);
-    phase = PAUSING;
-    ev_timer_set(&again, pause_s * (0.75 + 0.5 * (double)rand() / RAND_MAX), 0.);
-    ev_timer_start(loop, &again);
-    pause_s = pause_s * 2 < PAUSE_MAX_S ? pause_s * 2 : PAUSE_MAX_S;
+    pause_before_attempt();
 }
 
 static void again_event(struct ev_loop *l, ev_timer *w, int events)
@@ -277,7 +282,7 @@ static void daemon_lost(int status)
     else
         pvmc_log(PVMC_LOG_WARNING, "the daemon has lost the machine: coming back");
     since_us = pvmc_clock_us();
-    try_later("the daemon has just ended");
+    pause_before_attempt();
 }
 
 static void daemon_did_not_start(void)
@@ -293,18 +298,14 @@ static void daemon_did_not_start(void)
 static void child_event(struct ev_loop *l, ev_child *w, int events)
 {
     int status = w->rstatus;
-    bool was_joined;
     (void)events;
     ev_child_stop(l, w);
-    if (guard_fd >= 0) {
-        guard_event(loop, &guard_io, EV_READ); /* its last words */
-        was_joined = phase == JOINED;
-        ev_io_stop(loop, &guard_io);
-        close(guard_fd);
-        guard_fd = -1;
-    }
-    was_joined = phase == JOINED;
+    guard_event(loop, &guard_io, EV_READ); /* its last words */
+    ev_io_stop(loop, &guard_io);
+    close(guard_fd);
+    guard_fd = -1;
     daemon_pid = 0;
+    bool was_joined = phase == JOINED;
     if (WIFEXITED(status) && !WEXITSTATUS(status))
         finish(0);
     else if (was_joined)
@@ -363,6 +364,7 @@ static void start_daemon(void)
     close(guard[1]);
     daemon_fd = pair[0];
     guard_fd = guard[0];
+    fcntl(guard_fd, F_SETFL, O_NONBLOCK);
     phase = STARTING;
     complaint[0] = '\0';
     complaint_code = 0;
@@ -431,6 +433,19 @@ static void take_answer(void)
         refused(&answer);
 }
 
+/* More of the start text; or why the master does not make the daemon a member. */
+static void take_more(void)
+{
+    struct pvmd_start_line answer;
+    char *end = memchr(line, '\n', line_bytes);
+    pass_to_daemon(line, line_bytes);
+    if (end)
+        *end = '\0';
+    if (pvmd_start_line_parse(line, &answer) == PVMD_LINE_ERROR && !*complaint)
+        snprintf(complaint, sizeof complaint, "%s", answer.why);
+    line_bytes = 0;
+}
+
 /* True if there may be more at once. */
 static bool read_channel(void)
 {
@@ -446,12 +461,10 @@ static bool read_channel(void)
     }
     line_bytes += (size_t)n;
     line[line_bytes] = '\0';
-    if (n && phase == ASKING) {
+    if (n && phase == ASKING)
         take_answer();
-    } else if (n) {
-        pass_to_daemon(line, line_bytes);
-        line_bytes = 0;
-    }
+    else if (n)
+        take_more();
     return n > 0 && channel.fd >= 0;
 }
 

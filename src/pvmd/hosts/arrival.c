@@ -154,7 +154,7 @@ static void fail(struct pvmd_arrival *a, int code, const char *why)
         turn_away(a, why);
     } else if (a->state == STARTING) {
         pvmd_arrival_refuse(a, code, NULL);
-        events->failed(owner, code, why);
+        events->failed(owner, code, true, why);
     } else {
         ev_io_stop(pvmd.loop, &a->io);
     }
@@ -179,7 +179,8 @@ _Static_assert(PVMD_HOST_NAME_MAX == 255, "the format reads that many bytes of a
 
 static bool is_sound(const struct request *r)
 {
-    return pvmd_host_name_is_valid(r->name) && r->speed >= 0 && r->speed <= PVMD_SPEED_MAX && r->slots >= 0;
+    return pvmd_host_name_is_valid(r->name) && r->speed >= 0 && r->speed <= PVMD_SPEED_MAX && r->slots >= 0 &&
+           r->slots <= PVMD_SLOTS_MAX;
 }
 
 static void name_master(struct pvmd_arrival *a)
@@ -211,6 +212,8 @@ static void join(struct pvmd_arrival *a, const struct request *r)
     int length = snprintf(line, sizeof line, "%s", r->name);
     if (r->speed)
         length += snprintf(line + length, sizeof line - (size_t)length, " sp=%d", r->speed);
+    if (r->slots)
+        snprintf(line + length, sizeof line - (size_t)length, " sl=%d", r->slots);
     a->state = WAITING;
     ev_timer_stop(pvmd.loop, &a->limit);
     if (pvmd_add_arrival(line, a))

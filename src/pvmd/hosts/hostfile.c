@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "pvmd/base/hosts.h"
+#include "pvmd/launch/launchers/launchers.h"
 
 #define HOSTS_MAX  PVMC_HOST_INDEX_MAX
 #define FAULTS_MAX 20 /* limit of reported faults per file */
@@ -117,15 +118,22 @@ static int set_speed(struct reader *r, struct pvmd_host_spec *spec, const char *
     return 0;
 }
 
+static int set_slots(struct reader *r, struct pvmd_host_spec *spec, const char *value)
+{
+    char *end;
+    errno = 0;
+    long slots = strtol(value, &end, 10);
+    if (errno || end == value || *end || slots < 1 || slots > PVMD_SLOTS_MAX)
+        return fault(r, "sl=%s: the slots must be a number from 1 to %d", value, PVMD_SLOTS_MAX);
+    spec->slots = (int)slots;
+    return 0;
+}
+
 static int set_start(struct reader *r, struct pvmd_host_spec *spec, const char *value)
 {
-    static const char *const known[] = {"ms", "pw", "local", "ssh", "rsh"};
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (!strcmp(value, known[i]))
-            return set_text(&spec->start, value, strlen(value));
-    return fault(
-        r, "so=%s: how to start the daemon must be one of ms (by hand), pw (asking for a password), local, ssh, rsh",
-        value);
+    if (pvmd_launcher_is_option(value))
+        return set_text(&spec->start, value, strlen(value));
+    return fault(r, "so=%s: how to start the daemon must be one of %s", value, pvmd_launcher_options());
 }
 
 static int set_checked(struct reader *r, char **field, const char *option, const char *value, bool valid)
@@ -156,6 +164,8 @@ static int set_option(struct reader *r, struct pvmd_host_spec *spec, const char 
         return set_text(&spec->working_dir, value, length);
     if (!strcmp(option, "sp"))
         return set_speed(r, spec, value);
+    if (!strcmp(option, "sl"))
+        return set_slots(r, spec, value);
     if (!strcmp(option, "bx"))
         return set_text(&spec->debugger, value, length);
     if (!strcmp(option, "ip"))
@@ -164,7 +174,7 @@ static int set_option(struct reader *r, struct pvmd_host_spec *spec, const char 
         return set_checked(r, &spec->vmid, option, value, is_vmid(value));
     if (!strcmp(option, "at"))
         return set_checked(r, &spec->atm_host, option, value, is_name(value, length));
-    return fault(r, "unknown option '%s='; known are lo so dx ep wd sp bx ip id at", option);
+    return fault(r, "unknown option '%s='; known are lo so dx ep wd sp sl bx ip id at", option);
 }
 
 /* One word "xx=value". */
@@ -255,6 +265,8 @@ int pvmd_host_spec_default(struct pvmd_host_spec *spec, const struct pvmd_host_s
 {
     if (!spec->speed)
         spec->speed = defaults->speed;
+    if (!spec->slots)
+        spec->slots = defaults->slots;
     return default_text(&spec->login, defaults->login) || default_text(&spec->start, defaults->start) ||
                    default_text(&spec->daemon_path, defaults->daemon_path) ||
                    default_text(&spec->exec_path, defaults->exec_path) ||

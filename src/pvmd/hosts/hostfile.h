@@ -33,6 +33,7 @@ struct pvmd_host_spec {
     char *atm_host;    /* at= */
     char *answer;      /* the line of a daemon started by hand, words such as ddpro<...>; only when adding */
     int speed;         /* sp=, 0: not given */
+    int slots;         /* sl=, 0: not given */
 };
 
 struct pvmd_hostfile {

@@ -13,10 +13,13 @@
 #include "wire/tls.h"
 #include "add.h"
 #include "arrival.h"
+#include "drain.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/events.h"
 #include "forward.h"
 #include "hostfile.h"
+#include "pvmd/launch/delegate.h"
+#include "pvmd/launch/delegated.h"
 #include "pvmd/launch/launch.h"
 #include "leave.h"
 #include "membership.h"
@@ -139,11 +142,14 @@ static void added(void *arg, unsigned count, const int *status, const char *cons
 /* The next master would give this answer, because a host that is out cannot be deleted again. */
 static void out(void *arg, unsigned count, const int *status)
 {
+    const struct pvmd_petition *p = arg;
     struct pvmc_buf b;
     int good;
+    if (!pvmd_host_by_index(p->question.host_index))
+        return; /* it was its own host, which will not ask again */
     pvmc_buf_init(&b);
     put_status(&b, count, status, &good);
-    pvmd_petition_keep(arg, good, &b);
+    pvmd_petition_keep(p, good, &b);
     pvmc_buf_free(&b);
 }
 
@@ -423,13 +429,16 @@ static void register_handlers(void)
     pvmd_dm_handle(PVMD_DM_HALT, halt);
     pvmd_dm_handle(PVMD_DM_PING, ping);
     pvmd_dm_handle(PVMD_DM_LINK_COUNT, link_count);
+    pvmd_drain_start();
 }
 
-static int set_options(struct pvmd_host *self, int speed, const char *exec_path, const char *working_dir,
+static int set_options(struct pvmd_host *self, int speed, int slots, const char *exec_path, const char *working_dir,
                        const char *debugger)
 {
     if (speed)
         self->speed = speed;
+    if (slots)
+        self->slots = slots;
     return (exec_path && pvmd_host_set_text(&self->exec_path, exec_path)) ||
                    (working_dir && pvmd_host_set_text(&self->working_dir, working_dir)) ||
                    (debugger && pvmd_host_set_text(&self->debugger, debugger))
@@ -442,7 +451,7 @@ static int options_of_master(struct pvmd_host *self)
     const struct pvmd_host_spec *line = pvmd_hostfile_find(&hostfile, self->name);
     if (line && line->atm_host && setenv("PVM_ATM_HOST", line->atm_host, 1))
         return PVMC_ENOMEM;
-    return line ? set_options(self, line->speed, line->exec_path, line->working_dir, line->debugger) : 0;
+    return line ? set_options(self, line->speed, line->slots, line->exec_path, line->working_dir, line->debugger) : 0;
 }
 
 /* Creates our own row, under a new index if we take a machine back, and, in a slave, the master's as far as it is
@@ -457,6 +466,7 @@ static int begin_table(const struct pvmd_journal_owner *predecessor)
     if (!self || pvmd_host_set_text(&self->arch, pvmc_arch_own()))
         return PVMC_ENOMEM;
     self->dsig = pvmc_dsig_own();
+    self->slots = pvmd_host_slots_own();
     self->port = pvmd_listen_port();
     pvmd_host_set_state(self, PVMD_HOST_UP);
     if (!text)
@@ -466,7 +476,7 @@ static int begin_table(const struct pvmd_journal_owner *predecessor)
         return PVMC_ENOMEM;
     master->port = (uint16_t)text->master_port; /* to ask it, should the connection break, whether we still belong */
     pvmd_host_set_state(master, PVMD_HOST_JOINING);
-    return set_options(self, text->speed, text->exec_path, text->working_dir, text->debugger);
+    return set_options(self, text->speed, text->slots, text->exec_path, text->working_dir, text->debugger);
 }
 
 static int start_tls(void)
@@ -564,10 +574,13 @@ void pvmd_halt(int exit_code, const char *why)
 
 void pvmd_net_stop(void)
 {
+    pvmd_drain_stop();
     pvmd_slave_stop();
     pvmd_leave_stop();
     pvmd_add_stop();
     pvmd_arrival_stop();
+    pvmd_delegate_stop();
+    pvmd_delegated_stop();
     pvmd_launch_stop();
     pvmd_manual_stop();
     pvmd_resolve_stop();

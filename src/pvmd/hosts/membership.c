@@ -1,6 +1,7 @@
 /* membership.c - see membership.h. */
 #include "membership.h"
 #include <openssl/rand.h>
+#include <string.h>
 #include "core/error.h"
 #include "core/fault/failpoint.h"
 #include "core/log.h"
@@ -11,6 +12,34 @@
 #include "pvmd/quorum/tables.h"
 
 static bool changed; /* and not published */
+
+/*
+ * What the other members know of each host, if we lead: the hash of its row, 0 if it is not in their tables. So a
+ * change holds only rows that they do not have.
+ */
+static uint64_t published[PVMC_HOST_INDEX_MAX + 1];
+#define PREDECESSOR 1 /* in our journal: no row has this hash */
+
+/* ---- what is published ---- */
+
+/* FNV-1a. */
+static uint64_t hash_of(const uint8_t *data, size_t length)
+{
+    uint64_t hash = 0xcbf29ce484222325;
+    for (size_t i = 0; i < length; i++)
+        hash = (hash ^ data[i]) * 0x100000001b3;
+    return hash > PREDECESSOR ? hash : PREDECESSOR + 1;
+}
+
+static uint64_t hash_of_row(const struct pvmd_host *h)
+{
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmd_host_put_row(&b, h);
+    uint64_t hash = hash_of(b.data, b.length);
+    pvmc_buf_free(&b);
+    return hash;
+}
 
 /* ---- the table as bytes ---- */
 
@@ -38,13 +67,15 @@ static int skip_row(struct pvmc_buf *b)
 {
     struct pvmd_host *h;
     int rc = pvmd_host_get_row(b, &h);
-    if (!rc)
-        pvmd_host_free(h);
-    return rc;
+    if (rc)
+        return rc;
+    published[h->index] = PREDECESSOR;
+    pvmd_host_free(h);
+    return 0;
 }
 
 /* Reads a row. A host that was a member under this index, and is another one now, has left first. */
-static int get_member(struct pvmc_buf *b, bool listed[PVMC_HOST_INDEX_MAX + 1])
+static int get_member(struct pvmc_buf *b)
 {
     struct pvmd_host *h;
     struct pvmc_buf ahead = *b;
@@ -58,20 +89,30 @@ static int get_member(struct pvmc_buf *b, bool listed[PVMC_HOST_INDEX_MAX + 1])
     int rc = pvmd_host_get_row(b, &h);
     if (rc)
         return rc;
-    listed[h->index] = true;
     make_member(h);
+    published[index] = hash_of_row(h);
     return 0;
 }
 
-/*
- * Members that are not listed have left, and hosts that a lost master was adding will not come. This daemon ends if it
- * is one of them.
- */
-static void remove_others(const bool listed[PVMC_HOST_INDEX_MAX + 1])
+static int get_members(struct pvmc_buf *b)
 {
-    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+    pvmd_host_set_last_index(pvmc_buf_get_u32(b));
+    uint32_t count = pvmc_buf_get_u32(b);
+    int rc = pvmc_buf_error(b);
+    for (uint32_t i = 0; !rc && i < count; i++)
+        rc = get_member(b);
+    return rc;
+}
+
+/*
+ * Members that are not in the master's table have left, and hosts that a lost master was adding will not come. This
+ * daemon ends if it is one of them.
+ */
+static void remove_others(void)
+{
+    for (unsigned i = 1; i < pvmd_host_end() && !pvmd.ending; i++) {
         struct pvmd_host *h = pvmd_host_any(i);
-        if (!h || listed[i] || (h->state == PVMD_HOST_JOINING && !h->left_over))
+        if (!h || published[i] || (h->state == PVMD_HOST_JOINING && !h->left_over))
             continue;
         if (h == pvmd_host_self() && pvmd_tables_are_returning())
             continue;
@@ -87,15 +128,60 @@ static void remove_others(const bool listed[PVMC_HOST_INDEX_MAX + 1])
 /* Makes our table equal to the master's. Hosts that are being added are not in it. */
 static int get_table(struct pvmc_buf *b)
 {
-    bool listed[PVMC_HOST_INDEX_MAX + 1] = {false};
-    pvmd_host_set_last_index(pvmc_buf_get_u32(b));
-    uint32_t count = pvmc_buf_get_u32(b);
-    int rc = pvmc_buf_error(b);
-    for (uint32_t i = 0; !rc && i < count; i++)
-        rc = get_member(b, listed);
+    memset(published, 0, sizeof published);
+    int rc = get_members(b);
     rc = rc ? rc : pvmc_buf_end(b);
     if (!rc)
-        remove_others(listed);
+        remove_others();
+    return rc;
+}
+
+/* The rows that others do not have, and the indices of those that they have and that are members no more. */
+static void put_change(struct pvmc_buf *b)
+{
+    struct pvmc_buf rows, gone;
+    uint32_t row_count = 0, gone_count = 0;
+    pvmc_buf_init(&rows);
+    pvmc_buf_init(&gone);
+    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
+        const struct pvmd_host *h = pvmd_host_any(i);
+        uint64_t hash = h && h->state == PVMD_HOST_UP ? hash_of_row(h) : 0;
+        if (hash && hash != published[i]) {
+            pvmd_host_put_row(&rows, h);
+            row_count++;
+        } else if (!hash && published[i]) {
+            pvmc_buf_put_u32(&gone, i);
+            gone_count++;
+        }
+        published[i] = hash;
+    }
+    pvmc_buf_put_u32(b, pvmd_host_last_index());
+    pvmc_buf_put_u32(b, row_count);
+    pvmc_buf_put_bytes(b, rows.data, rows.length);
+    pvmc_buf_put_u32(b, gone_count);
+    pvmc_buf_put_bytes(b, gone.data, gone.length);
+    if (pvmc_buf_error(&rows) || pvmc_buf_error(&gone))
+        b->error = PVMC_ENOMEM;
+    pvmc_buf_free(&rows);
+    pvmc_buf_free(&gone);
+}
+
+static int get_change(struct pvmc_buf *b)
+{
+    int rc = get_members(b);
+    uint32_t count = pvmc_buf_get_u32(b);
+    rc = rc ? rc : pvmc_buf_error(b);
+    for (uint32_t i = 0; !rc && i < count; i++) {
+        uint32_t index = pvmc_buf_get_u32(b);
+        if (index <= PVMC_HOST_INDEX_MAX)
+            published[index] = 0;
+        else
+            rc = PVMC_EFORMAT;
+        rc = rc ? rc : pvmc_buf_error(b);
+    }
+    rc = rc ? rc : pvmc_buf_end(b);
+    if (!rc)
+        remove_others();
     return rc;
 }
 
@@ -113,7 +199,7 @@ static void clear(void)
     /* get_table() removes what is not listed */
 }
 
-static const struct pvmd_table table = {.apply = get_table, .save = save, .clear = clear, .load = get_table};
+static const struct pvmd_table table = {.apply = get_change, .save = save, .clear = clear, .load = get_table};
 
 /* ---- at the master ---- */
 
@@ -122,7 +208,7 @@ static void publish(void)
     struct pvmc_buf b;
     changed = false;
     pvmc_buf_init(&b);
-    put_table(&b);
+    put_change(&b);
     pvmd_tables_hosts_changed(&b);
     pvmc_buf_free(&b);
 }
@@ -182,4 +268,5 @@ void pvmd_membership_start(void)
 void pvmd_membership_stop(void)
 {
     changed = false;
+    memset(published, 0, sizeof published);
 }

@@ -7,10 +7,12 @@
 
 #include <ev.h>
 #include "pvmd/launch/courier.h"
+#include "pvmd/launch/delegate.h"
 #include "pvmd/launch/hoster.h"
 #include "hostfile.h"
 #include "pvmd/base/hosts.h"
 #include "pvmd/launch/launch.h"
+#include "pvmd/launch/launchers/launcher.h"
 #include "pvmd/net/resolve.h"
 
 /* Named by what the newcomer waits for. */
@@ -37,16 +39,32 @@ struct pvmd_newcomer {
     struct pvmd_hosting *hosting; /* while a hoster starts it */
     struct pvmd_courier_key key;  /* for the daemon that the hoster starts */
     struct pvmd_launch *launch;
-    struct pvmd_arrival *arrival; /* instead, of a daemon that joins by itself */
-    ev_timer limit, again;
+    struct pvmd_arrival *arrival;   /* instead, of a daemon that joins by itself */
+    struct pvmd_delegate *delegate; /* while a member launches it */
+    unsigned at;                    /* the index of the host that does: ours, or the member's */
+    bool counts;                    /* as one of that host's launches (fanout.h) */
+    bool stays;                     /* no member is to launch it */
+    unsigned suspect;               /* the member that could not launch it, or 0 */
+    char *elsewhere;                /* why a member has not started it, or NULL */
+    ev_timer limit, again, slow;
     double limit_s;
-    /* Called once, when LINKED or DONE, from the loop or from pvmd_newcomer_begin(). */
+    int64_t again_until_us; /* a daemon that an earlier launch has started may still be there */
+    /* Called when it is LINKED or DONE or back to TURN, or needs no room any more; from the loop or from _begin(). */
     void (*settled)(struct pvmd_newcomer *n);
     void *owner;
 };
 
-/* Starts to add it; spec, host and settled must be set. */
-void pvmd_newcomer_begin(struct pvmd_newcomer *n);
+/* Whether a member could run its launcher in our place. */
+bool pvmd_newcomer_travels(const struct pvmd_newcomer *n);
+
+/* Starts to add it, with its launcher at this host, ours or a member; spec, host and settled must be set. */
+void pvmd_newcomer_begin(struct pvmd_newcomer *n, unsigned at);
+
+/*
+ * Its link is lost before it was up. If the member that launched it has left, its daemon has ended for that reason:
+ * it waits for its turn again, and this returns true.
+ */
+bool pvmd_newcomer_comes_back(struct pvmd_newcomer *n, const char *why);
 
 /* Its link is up. */
 void pvmd_newcomer_link_up(struct pvmd_newcomer *n);

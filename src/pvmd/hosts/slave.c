@@ -17,6 +17,7 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/place/address.h"
 #include "core/version.h"
 #include "pvmd/launch/courier.h"
 #include "pvmd/base/self.h"
@@ -164,6 +165,13 @@ static __attribute__((noreturn)) void give_up_other_version(void)
     give_up(PvmBadVersion, why);
 }
 
+/* Whether programs here find another daemon of this user and virtual machine: its files must remain. */
+static bool another_daemon_runs(void)
+{
+    char path[PVMC_ADDRESS_PATH_BYTES], why[2 * PVMC_ADDRESS_PATH_BYTES + 256];
+    return !pvmc_address_find(path, why, sizeof why) && pvmc_address_listener(path) != 0;
+}
+
 void pvmd_slave_start(const char *courier_key, bool joins)
 {
     launched = true;
@@ -192,7 +200,7 @@ void pvmd_slave_start(const char *courier_key, bool joins)
     OPENSSL_cleanse(&start.machine, sizeof start.machine);
     pvmd.host_index = start.index;
     pvmd.master_index = start.master_index;
-    if (start.shares_machine)
+    if (start.shares_machine || (joins && another_daemon_runs()))
         snprintf(pvmd.file_suffix, sizeof pvmd.file_suffix, ".%s", start.name);
     pvmd.host_name = strdup(start.name);
     if (!pvmd.host_name)
@@ -260,6 +268,7 @@ void pvmd_slave_ready(void)
     char text[PVMD_START_LINE_MAX];
     pvmd_start_line_begin(&line, pvmd_listen_port());
     snprintf(line.arch, sizeof line.arch, "%s", pvmd_host_self()->arch);
+    line.slots = pvmd_host_self()->slots;
     add_addresses(&line);
     watch();
     print_line(text, pvmd_start_line_format(&line, text, sizeof text));

@@ -28,17 +28,6 @@
 
 extern char **environ;
 
-static const struct pvmd_launcher *const launchers[] = {&pvmd_launch_local, &pvmd_launch_ssh, &pvmd_launch_rsh,
-                                                        &pvmd_launch_manual, NULL};
-
-const struct pvmd_launcher *pvmd_launcher_find(const char *name)
-{
-    for (unsigned i = 0; launchers[i]; i++)
-        if (!strcmp(launchers[i]->name, name))
-            return launchers[i];
-    return NULL;
-}
-
 /* ---- a launch ---- */
 
 /* Reads lines from a descriptor of the command. */
@@ -50,7 +39,7 @@ struct line_reader {
 
 struct pvmd_launch {
     struct ev_loop *loop;
-    const struct pvmd_launcher *launcher;
+    char *label;
     const struct pvmd_launch_events *events;
     void *owner;
     bool owned; /* the owner has neither released nor cancelled it, nor heard of its failure */
@@ -106,6 +95,7 @@ static void free_launch(struct pvmd_launch *l)
     ev_child_stop(l->loop, &l->child);
     ev_timer_stop(l->loop, &l->limit);
     DL_DELETE(launches, l);
+    free(l->label);
     free(l);
 }
 
@@ -114,11 +104,11 @@ static void free_launch(struct pvmd_launch *l)
 static void describe_end(const struct pvmd_launch *l, char *text, size_t size)
 {
     if (WIFSIGNALED(l->status))
-        snprintf(text, size, "%s was ended by signal %d", l->launcher->label, WTERMSIG(l->status));
+        snprintf(text, size, "%s was ended by signal %d", l->label, WTERMSIG(l->status));
     else if (WEXITSTATUS(l->status))
-        snprintf(text, size, "%s ended with code %d", l->launcher->label, WEXITSTATUS(l->status));
+        snprintf(text, size, "%s ended with code %d", l->label, WEXITSTATUS(l->status));
     else
-        snprintf(text, size, "%s ended without starting a daemon", l->launcher->label);
+        snprintf(text, size, "%s ended without starting a daemon", l->label);
 }
 
 /* Frees it from the loop, because callers up the stack may still hold it. */
@@ -162,11 +152,11 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
     ev_timer_start(loop, w);
 }
 
-static void fail(struct pvmd_launch *l, int code, const char *why)
+static void fail(struct pvmd_launch *l, int code, bool reached, const char *why)
 {
     l->told = true;
     l->owned = false;
-    l->events->failed(l->owner, code, why);
+    l->events->failed(l->owner, code, reached, why);
     pvmd_launch_cancel(l);
 }
 
@@ -180,7 +170,7 @@ static void judge_end(struct pvmd_launch *l)
         return;
     describe_end(l, how, sizeof how);
     snprintf(why, sizeof why, "%s%s%s", how, *words ? ": " : "", words);
-    fail(l, unknown ? PvmNoHost : PvmCantStart, why);
+    fail(l, unknown ? PvmNoHost : PvmCantStart, false, why);
 }
 
 static void child_event(struct ev_loop *loop, ev_child *w, int events)
@@ -224,7 +214,7 @@ static void fail_of_another_version(struct pvmd_launch *l, const struct pvmd_sta
         snprintf(
             why, sizeof why, "it has dpvm %s (protocol %ld), this host dpvm %s (%d): install the same version on both",
             *line->version ? line->version : "of unknown version", line->protocol, pvmc_version, PVMC_DAEMON_PROTOCOL);
-    fail(l, PvmBadVersion, why);
+    fail(l, PvmBadVersion, true, why);
 }
 
 static void fail_as_told(struct pvmd_launch *l, const struct pvmd_start_line *line)
@@ -232,7 +222,7 @@ static void fail_as_told(struct pvmd_launch *l, const struct pvmd_start_line *li
     char why[sizeof line->why + 64];
     bool other = line->code == PvmBadVersion;
     snprintf(why, sizeof why, "%s%s%s", line->why, other ? "; this host has dpvm " : "", other ? pvmc_version : "");
-    fail(l, line->code, why);
+    fail(l, line->code, true, why);
 }
 
 static void out_line(struct pvmd_launch *l, char *text)
@@ -378,52 +368,64 @@ static void watch_all(struct pvmd_launch *l, int in, int out, int err)
     DL_APPEND(launches, l);
 }
 
-static struct pvmd_launch *run(struct ev_loop *loop, const struct pvmd_launcher *launcher, struct pvmd_command *c,
-                               const char *text, char *why, size_t size)
+static void free_unstarted(struct pvmd_launch *l)
 {
-    int in[2], out[2], err[2], error = 0;
+    wipe_text(l);
+    free(l->label);
+    free(l);
+}
+
+static struct pvmd_launch *new_launch(const char *label, const char *text)
+{
     struct pvmd_launch *l = calloc(1, sizeof *l);
-    char *copy = strdup(text);
-    if (!l || !copy || c->failed)
-        error = ENOMEM;
-    else if (make_pipes(in, out, err) || (error = spawn_command(c, in[0], out[1], err[1], &l->pid)))
-        error = error ? error : errno;
-    if (error) {
-        snprintf(why, size, "cannot run %s: %s%s", c->count ? c->argv[0] : launcher->label, strerror(error),
-                 error == EMFILE ? "; start this daemon with a higher limit (ulimit -n)" : "");
-        if (l && copy && !c->failed) {
-            close_pair(in);
-            close_pair(out);
-            close_pair(err);
-        }
-        free(copy);
-        free(l);
+    if (!l)
         return NULL;
+    l->label = strdup(label);
+    l->text = strdup(text);
+    if (l->label && l->text)
+        return l;
+    free_unstarted(l);
+    return NULL;
+}
+
+/* Runs it between the pipes. Returns 0 or an errno. */
+static int begin(struct pvmd_launch *l, struct pvmd_command *command)
+{
+    int in[2], out[2], err[2];
+    int error = make_pipes(in, out, err) ? errno : spawn_command(command, in[0], out[1], err[1], &l->pid);
+    if (error) {
+        close_pair(in);
+        close_pair(out);
+        close_pair(err);
+        return error;
     }
     close(in[0]);
     close(out[1]);
     close(err[1]);
-    l->loop = loop;
-    l->launcher = launcher;
-    l->owned = true;
-    l->text = copy;
     watch_all(l, in[1], out[0], err[0]);
-    return l;
+    return 0;
 }
 
-struct pvmd_launch *pvmd_launch_start(struct ev_loop *loop, const struct pvmd_launcher *launcher,
-                                      const struct pvmd_launch_order *order, const char *text,
-                                      const struct pvmd_launch_events *events, void *owner, char *why, size_t size)
+struct pvmd_launch *pvmd_launch_start(struct ev_loop *loop, const char *label, struct pvmd_command *command,
+                                      const char *text, const struct pvmd_launch_events *events, void *owner, char *why,
+                                      size_t size)
 {
-    struct pvmd_command command = {0};
-    launcher->command(order, &command);
-    struct pvmd_launch *l = run(loop, launcher, &command, text, why, size);
-    pvmd_command_free(&command);
+    struct pvmd_launch *l = command->failed ? NULL : new_launch(label, text);
+    int error = ENOMEM;
     if (l) {
+        l->loop = loop;
+        l->owned = true;
         l->events = events;
         l->owner = owner;
+        error = begin(l, command);
     }
-    return l;
+    if (!error)
+        return l;
+    snprintf(why, size, "cannot run %s: %s%s", command->count ? command->argv[0] : label, strerror(error),
+             error == EMFILE ? "; start this daemon with a higher limit (ulimit -n)" : "");
+    if (l)
+        free_unstarted(l);
+    return NULL;
 }
 
 void pvmd_launch_stop(void)

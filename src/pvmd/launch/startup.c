@@ -30,6 +30,7 @@ static void put_fields(struct pvmc_buf *b, const struct pvmd_start_text *t)
     pvmc_buf_put_u32(b, t->incarnation);
     pvmc_buf_put_string(b, t->name);
     pvmc_buf_put_i32(b, t->speed);
+    pvmc_buf_put_i32(b, t->slots);
     pvmc_buf_put_string(b, t->exec_path);
     pvmc_buf_put_string(b, t->working_dir);
     pvmc_buf_put_string(b, t->debugger);
@@ -107,6 +108,7 @@ static int get_fields(struct pvmc_buf *b, struct pvmd_start_text *t)
     t->incarnation = pvmc_buf_get_u32(b);
     t->name = get_text(b);
     t->speed = pvmc_buf_get_i32(b);
+    t->slots = pvmc_buf_get_i32(b);
     t->exec_path = get_text(b);
     t->working_dir = get_text(b);
     t->debugger = get_text(b);
@@ -126,6 +128,8 @@ static int check_fields(const struct pvmd_start_text *t)
     if (!is_index(t->index) || !is_index(t->master_index) || t->index == t->master_index)
         return PVMC_EFORMAT;
     if (!*t->name || strlen(t->name) > PVMD_HOST_NAME_MAX || strlen(t->master_name) > PVMD_HOST_NAME_MAX)
+        return PVMC_EFORMAT;
+    if (t->slots < 0 || t->slots > PVMD_SLOTS_MAX)
         return PVMC_EFORMAT;
     return t->speed < 1 || t->speed > PVMD_SPEED_MAX ? PVMC_EFORMAT : 0;
 }
@@ -290,6 +294,10 @@ static bool parse_start(const char *text, struct pvmd_start_line *line)
         return false;
     line->dsig = (pvmc_dsig)dsig;
     line->port = (uint16_t)port;
+    unsigned long slots = 1;
+    if (get_field(text, "slots", number, sizeof number) && !get_number(number, 10, PVMD_SLOTS_MAX, &slots))
+        return false;
+    line->slots = (int)slots;
     get_addresses(text, "ssh", 1, &line->ssh);
     get_addresses(text, "ip", PVMW_ADDRESS_MAX, &line->addresses);
     if (!get_field(text, "key", line->key, sizeof line->key))
@@ -320,7 +328,8 @@ enum pvmd_start_line_kind pvmd_start_line_parse(const char *text, struct pvmd_st
 
 void pvmd_start_line_begin(struct pvmd_start_line *line, uint16_t port)
 {
-    *line = (struct pvmd_start_line){.protocol = PVMC_DAEMON_PROTOCOL, .dsig = pvmc_dsig_own(), .port = port};
+    *line =
+        (struct pvmd_start_line){.protocol = PVMC_DAEMON_PROTOCOL, .dsig = pvmc_dsig_own(), .slots = 1, .port = port};
     snprintf(line->arch, sizeof line->arch, "%s", pvmc_arch_own());
     snprintf(line->version, sizeof line->version, "%s", pvmc_version);
 }
@@ -342,9 +351,9 @@ size_t pvmd_start_line_format(const struct pvmd_start_line *line, char *text, si
     char ssh[PVMW_ADDRESS_TEXT], list[PVMW_ADDRESS_MAX * PVMW_ADDRESS_TEXT];
     pvmw_addresses_format(&line->ssh, ssh, sizeof ssh);
     pvmw_addresses_format(&line->addresses, list, sizeof list);
-    int n = snprintf(text, size, "ddpro<%d>%s%s%s arch<%s> dsig<0x%08x> port<%u> ssh<%s> ip<%s>%s%s%s",
+    int n = snprintf(text, size, "ddpro<%d>%s%s%s arch<%s> dsig<0x%08x> slots<%d> port<%u> ssh<%s> ip<%s>%s%s%s",
                      PVMC_DAEMON_PROTOCOL, *line->version ? " dpvm<" : "", line->version, *line->version ? ">" : "",
-                     line->arch, line->dsig, line->port, ssh, list, *line->key ? " key<" : "", line->key,
+                     line->arch, line->dsig, line->slots, line->port, ssh, list, *line->key ? " key<" : "", line->key,
                      *line->key ? ">" : "");
     return (size_t)n < size ? (size_t)n : size - 1;
 }

@@ -32,6 +32,7 @@ struct pvmd_start_text {
     uint32_t index, incarnation;
     char *name;
     int speed;
+    int slots;                                /* 0: the host's own default */
     char *exec_path, *working_dir, *debugger; /* "" if not given; the slave expands variables */
     char *listen_ip;                          /* PVM_IP of daemon and tasks; "": as it is there */
     bool shares_machine;                      /* other daemons of this user run there, so files need other names */
@@ -65,6 +66,7 @@ struct pvmd_start_line {
     long protocol;
     char version[32]; /* of dpvm, in letters that can be shown; "": none told */
     char arch[64];
+    int slots;
     pvmc_dsig dsig;
     uint16_t port;
     struct pvmw_addresses ssh;       /* the address at which ssh reached the slave; none or one */

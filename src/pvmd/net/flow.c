@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "detour.h"
 #include "link_state.h"
+#include "linked.h"
 #include "pvmd/base/memory.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/stats.h"
@@ -196,9 +197,10 @@ static void flush_event(struct ev_loop *loop, ev_prepare *w, int events)
 
 static void lazy_event(struct ev_loop *loop, ev_timer *w, int events)
 {
+    static unsigned indices[PVMC_HOST_INDEX_MAX];
     (void)loop, (void)w, (void)events;
-    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
-        struct pvmd_host *h = pvmd_host_any(i);
+    for (unsigned count = pvmd_linked_list(indices), i = 0; i < count; i++) {
+        struct pvmd_host *h = pvmd_host_any(indices[i]);
         if (!h || !h->link || h->link->told == h->link->received)
             continue;
         h->link->count_due = true;

@@ -11,10 +11,12 @@
 #include "pvmd/base/events.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/stats.h"
+#include "pvmd/base/virtual.h"
 #include "detour.h"
 #include "dial.h"
 #include "flow.h"
 #include "link_state.h"
+#include "linked.h"
 #include "pvmd/frames/relay.h"
 #include "stream.h"
 
@@ -44,6 +46,7 @@ static struct pvmd_link *link_of(struct pvmd_host *host)
     ev_init(&l->tick, tick_event);
     l->tick.data = l;
     pvmd_queue_init(&l->queue, pvmc_tid_of_host_index(host->index));
+    pvmd_linked_add(host->index);
     return host->link = l;
 }
 
@@ -108,6 +111,7 @@ static void enter(struct pvmd_link *l, enum pvmd_link_state state)
     l->state = state;
     l->refusals = 0;
     ev_timer_stop(pvmd.loop, &l->tick);
+    l->resting = false;
     if (state == PVMD_LINK_OPENING || state == PVMD_LINK_LOST)
         start_ticks(l);
 }
@@ -403,6 +407,59 @@ static void learn_address(struct pvmd_link *l, int fd)
     pvmd_host_set_text(&l->host->address, ip);
 }
 
+/* ---- rest ---- */
+
+/*
+ * Whether two slaves may do without their connection for now: nothing waits here, as far as we know nothing is under
+ * way, and we can call when there is something again.
+ */
+static bool may_rest(struct pvmd_link *l)
+{
+    return l->state == PVMD_LINK_UP && !is_to_or_from_master(l) && has_master() && !pvmd_virtual_is_watched() &&
+           !pvmw_window_count(&l->window) && !pvmd_queue_first(&l->queue) && l->told == l->received && may_call(l);
+}
+
+/* The other side asks us to close the connection, which it has not used for long. */
+static void rest(struct pvmd_link *l)
+{
+    if (!may_rest(l))
+        return;
+    drop_connection(l);
+    enter(l, PVMD_LINK_IDLE);
+}
+
+static void open_link(struct pvmd_link *l);
+
+/* The other side has closed the connection, as we have asked it to; but we have had frames since then. */
+static void rested(struct pvmd_link *l)
+{
+    enter(l, PVMD_LINK_IDLE);
+    if (pvmw_window_count(&l->window) || pvmd_queue_first(&l->queue))
+        open_link(l);
+}
+
+static bool is_used(const struct pvmd_link *l)
+{
+    return l->window.end != l->end_at_look || l->received != l->received_at_look || pvmd_queue_first(&l->queue);
+}
+
+void pvmd_link_look_idle(struct pvmd_host *host, int64_t now_us)
+{
+    struct pvmd_link *l = host->link;
+    int64_t limit_us = pvmc_config_us(PVMC_SETTING_LINK_IDLE);
+    if (is_used(l) || !l->idle_since_us) {
+        l->resting = l->resting && l->received == l->received_at_look; /* else the other side needs the connection */
+        l->idle_since_us = now_us;
+        l->end_at_look = l->window.end;
+        l->received_at_look = l->received;
+    } else if (limit_us && now_us - l->idle_since_us >= limit_us && may_rest(l)) {
+        l->resting = true;
+        l->idle_since_us = now_us; /* before we ask again */
+        pvmd_stream_signal(l->stream, PVMD_SIGNAL_REST, l->received);
+        pvmd_stream_flush(l->stream);
+    }
+}
+
 static void stream_hello(struct pvmd_link *l, uint32_t count)
 {
     if (l->state == PVMD_LINK_UP || pvmw_window_acknowledge(&l->window, count, l->window.end)) {
@@ -418,6 +475,8 @@ static void stream_hello(struct pvmd_link *l, uint32_t count)
     l->before_up_us = l->proven_us;
     l->proven_us = pvmc_clock_us();
     enter(l, PVMD_LINK_UP);
+    l->has_called = l->has_called || l->stream_is_call;
+    l->idle_since_us = 0;
     if (l->stream_is_call)
         learn_address(l, pvmd_stream_fd(l->stream));
     pvmd_flow_mark(l);
@@ -440,6 +499,8 @@ static void stream_signal(void *owner, enum pvmd_signal signal, uint32_t count)
         pvmd_stream_flush(l->stream);
     } else if (signal == PVMD_SIGNAL_BYE) {
         l->goodbye = true;
+    } else if (signal == PVMD_SIGNAL_REST) {
+        rest(l);
     }
 }
 
@@ -447,7 +508,9 @@ static void stream_down(void *owner, const char *why)
 {
     struct pvmd_link *l = owner;
     drop_connection(l);
-    if (l->state == PVMD_LINK_UP)
+    if (l->resting && !is_to_or_from_master(l))
+        rested(l);
+    else if (l->state == PVMD_LINK_UP)
         torn(l, why);
     else if (l->state == PVMD_LINK_OPENING && l->stream_is_call)
         link_lost(l, why);
@@ -563,13 +626,15 @@ void pvmd_link_accepted(const struct pvmd_preface *p, int fd, const uint8_t key[
 
 /* ---- for the layers above ---- */
 
+/* The other side of a link that was at rest is there: calls go on for as long as if the connection had stayed. */
 static void open_link(struct pvmd_link *l)
 {
     if (!may_call(l)) {
         relay_without_call(l);
         return;
     }
-    enter(l, PVMD_LINK_OPENING);
+    l->proven_us = pvmc_clock_us();
+    enter(l, l->has_called ? PVMD_LINK_LOST : PVMD_LINK_OPENING);
     call(l);
 }
 
@@ -608,6 +673,7 @@ void pvmd_link_close(struct pvmd_host *host)
     drop_connection(l);
     ev_timer_stop(pvmd.loop, &l->tick);
     pvmd_flow_clear(l);
+    pvmd_linked_remove(host->index);
     free(l);
     host->link = NULL;
 }
@@ -707,7 +773,7 @@ void pvmd_link_silent(struct pvmd_host *host, const char *why)
 bool pvmd_link_look_at(const struct pvmd_host *host, struct pvmd_link_figures *figures)
 {
     const struct pvmd_link *l = host->link;
-    if (!l)
+    if (!l || l->state == PVMD_LINK_IDLE)
         return false;
     *figures = (struct pvmd_link_figures){
         .state = l->state, .queue_bytes = l->queue.bytes, .kept_frames = pvmw_window_count(&l->window)};

@@ -22,7 +22,7 @@
 
 /* Named by what the link waits for. */
 enum pvmd_link_state {
-    PVMD_LINK_IDLE,    /* for a frame to send */
+    PVMD_LINK_IDLE,    /* for a frame to send, or a call: it has no connection, or two slaves did not use it */
     PVMD_LINK_OPENING, /* for its first connection */
     PVMD_LINK_UP,      /* for nothing: frames flow */
     PVMD_LINK_LOST,    /* for a new connection after one was lost */
@@ -98,6 +98,12 @@ void pvmd_link_forgive(struct pvmd_host *host, int64_t us);
 
 void pvmd_link_ping(struct pvmd_host *host);
 
+/*
+ * UP links: once two slaves have not used their connection for PVM_LINK_IDLE, it is closed, if the other side agrees.
+ * The next frame opens it again.
+ */
+void pvmd_link_look_idle(struct pvmd_host *host, int64_t now_us);
+
 /* RELAYED links: if nothing got across since the last call, what waits is sent again. */
 void pvmd_link_ask_again(struct pvmd_host *host);
 
@@ -115,7 +121,7 @@ struct pvmd_link_figures {
     unsigned kept_frames; /* sent, and not yet acknowledged */
 };
 
-/* False when there is no link. */
+/* False when there is no link, or it is IDLE. */
 bool pvmd_link_look_at(const struct pvmd_host *host, struct pvmd_link_figures *figures);
 
 /* ---- for tests ---- */

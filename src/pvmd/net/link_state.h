@@ -38,6 +38,11 @@ struct pvmd_link {
     uint32_t first_up;               /* window.first when it became UP */
     int64_t before_up_us;            /* proven_us before it became UP */
     int64_t called_us;               /* when the other side called an UP link */
+    bool has_called;                 /* a call of ours got through: so will the next one */
+    bool resting;                    /* UP: we have asked the other side to close the connection, which nobody uses */
+    int64_t idle_since_us;           /* at a look of liveness.c; 0: not looked at since it is UP */
+    uint32_t end_at_look;            /* window.end then */
+    uint32_t received_at_look;       /* received then */
     bool goodbye;                    /* the other daemon is about to end */
     bool dead;                       /* no daemon listens where it did */
     bool out;                        /* the host is the master, and has told us that we are no host any more */

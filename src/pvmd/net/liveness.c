@@ -7,6 +7,7 @@
 #include "pvmd/base/self.h"
 #include "pvmd/base/hosts.h"
 #include "link.h"
+#include "linked.h"
 
 #define LOOKS       32          /* per time limit */
 #define STUCK_LOOKS (LOOKS / 4) /* of silence before a fresh connection is tried */
@@ -47,6 +48,8 @@ static void look_at(struct pvmd_host *h, int64_t now_us, int64_t late_us)
         pvmd_link_stuck(h, why);
     else if (is_quiet && is_our_concern(h))
         pvmd_link_ping(h);
+    else if (is_up && !concerns_master(h))
+        pvmd_link_look_idle(h, now_us);
 }
 
 static bool is_open(const struct pvmd_host *h)
@@ -54,24 +57,31 @@ static bool is_open(const struct pvmd_host *h)
     return pvmd_link_state(h) == PVMD_LINK_UP || pvmd_link_state(h) == PVMD_LINK_LOST;
 }
 
+static bool has_others(void)
+{
+    for (unsigned i = 1; i < pvmd_host_end(); i++)
+        if (pvmd_host_any(i) && pvmd_host_any(i) != pvmd_host_self())
+            return true;
+    return false;
+}
+
 static void look(struct ev_loop *loop, ev_timer *w, int events)
 {
     int64_t now_us = pvmc_clock_us(), step_us = limit_us / LOOKS;
     int64_t late_us = now_us - last_look_us - step_us;
-    unsigned others = 0;
+    static unsigned indices[PVMC_HOST_INDEX_MAX];
     (void)events;
     last_look_us = now_us;
-    for (unsigned i = 1; i <= PVMC_HOST_INDEX_MAX; i++) {
-        struct pvmd_host *h = pvmd_host_any(i);
-        if (!h || h == pvmd_host_self())
+    for (unsigned count = pvmd_linked_list(indices), i = 0; i < count; i++) {
+        struct pvmd_host *h = pvmd_host_any(indices[i]);
+        if (!h)
             continue;
-        others++;
         if (is_open(h))
             look_at(h, now_us, late_us > step_us / 2 ? late_us : 0);
         else if (pvmd_link_state(h) == PVMD_LINK_RELAYED)
             pvmd_link_ask_again(h);
     }
-    if (!others)
+    if (!has_others())
         ev_timer_stop(loop, w);
 }
 

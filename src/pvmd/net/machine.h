@@ -5,6 +5,7 @@
 #ifndef PVMD_MACHINE_H
 #define PVMD_MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include "core/message/token.h"
 
@@ -61,6 +62,8 @@ int pvmd_machine_join(const struct pvmd_machine *m);
 /* A token is the secret of a small machine of its own. */
 struct pvmd_machine pvmd_machine_of_token(const struct pvmc_token *token);
 
+bool pvmd_machine_is_token(const uint8_t id[PVMD_MACHINE_ID_BYTES]);
+
 /* Draws an id and a secret: 0, or PVMC_ESYSTEM, logged. */
 int pvmd_machine_draw(struct pvmd_machine *m);
 
@@ -69,6 +72,23 @@ int pvmd_machine_draw(struct pvmd_machine *m);
  * PVMC_ESYSTEM, logged.
  */
 int pvmd_machine_set_other(unsigned place, const struct pvmd_machine *m);
+
+/*
+ * The key in PVMD_PLACE_SECOND becomes this daemon's own one, and its own one takes that place. The caller tells the
+ * doorman.
+ */
+void pvmd_machine_swap(void);
+
+/*
+ * Another key's secret as ciphertext of our own one (AES key wrap, RFC 3394, with a key derived from our secret), so
+ * that no message or file in memory has it in the clear. 0 or PVMC_ESYSTEM, logged.
+ */
+#define PVMD_WRAPPED_BYTES (PVMD_SECRET_BYTES + 8)
+
+int pvmd_machine_wrap(const struct pvmd_machine *m, uint8_t wrapped[PVMD_WRAPPED_BYTES]);
+
+/* The reverse: m->secret from `wrapped`. 0, or PVMC_EDENIED if our own secret does not open it. */
+int pvmd_machine_unwrap(const uint8_t wrapped[PVMD_WRAPPED_BYTES], struct pvmd_machine *m);
 
 /* The key with this id, or NULL. It is this daemon's own one if `place` is set to -1. */
 const struct pvmd_key *pvmd_machine_key(const uint8_t id[PVMD_MACHINE_ID_BYTES], int *place);

@@ -21,7 +21,7 @@ enum {
     UNANSWERED_MAX = 8192 /* requests that fail in one turn of the loop: two per host */
 };
 
-_Static_assert(((PVMD_DM_PETITION ^ PVMD_DM_ANSWER) | (PVMD_DM_LAST ^ PVMD_DM_EXEC)) < HANDLERS_MAX,
+_Static_assert(((PVMD_DM_LAST_OF_HOSTS ^ PVMD_DM_ANSWER) | (PVMD_DM_LAST ^ PVMD_DM_EXEC)) < HANDLERS_MAX,
                "HANDLERS_MAX is too small for the last message");
 
 /* A request that waits for its answer. */

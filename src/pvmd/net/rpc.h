@@ -25,6 +25,11 @@ enum pvmd_dm {
     PVMD_DM_QUORUM,     /* one way: who leads, and changes of the tables that all members keep */
     PVMD_DM_TABLE_PART, /* one way, from the master: a part of such a table */
     PVMD_DM_PETITION,   /* to the master: carries a request that outlives the master */
+    PVMD_DM_SECRET,     /* from the master: have you this secret? */
+    PVMD_DM_ROTATE,     /* petition: replaces the machine's secret */
+    PVMD_DM_LAUNCH,     /* from the master: run a launcher's command */
+    PVMD_DM_LAUNCH_END, /* one way, from the master: the launched daemon is linked, or not wanted */
+    PVMD_DM_LAST_OF_HOSTS = PVMD_DM_LAUNCH_END,
     /* duties on tasks */
     PVMD_DM_EXEC = 0x80020100, /* start n tasks */
     PVMD_DM_PSTAT,
@@ -41,7 +46,8 @@ enum pvmd_dm {
     PVMD_DM_INPUT,   /* standard input for a task */
     PVMD_DM_USAGE,   /* what this host and its tasks are doing */
     PVMD_DM_TOKEN,   /* petition: makes, lists or revokes tokens */
-    PVMD_DM_LAST = PVMD_DM_TOKEN,
+    PVMD_DM_DRAIN,   /* petition: the asker's host gets no more tasks */
+    PVMD_DM_LAST = PVMD_DM_DRAIN,
 };
 
 /* A request that waits for its answer. A handler may copy it by value and answer later. */

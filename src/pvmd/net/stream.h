@@ -24,7 +24,8 @@ enum pvmd_signal {
     PVMD_SIGNAL_PONG,
     PVMD_SIGNAL_BYE,    /* the daemon is ending: do not call again */
     PVMD_SIGNAL_DETOUR, /* the next frame has a detour; only stream.c uses it */
-    PVMD_SIGNAL_LAST = PVMD_SIGNAL_DETOUR,
+    PVMD_SIGNAL_REST,   /* nobody uses this connection: close it, unless you need it */
+    PVMD_SIGNAL_LAST = PVMD_SIGNAL_REST,
 };
 
 /* The stream's events for its owner, always from the loop. The owner may close the stream in each of them. */

@@ -9,7 +9,15 @@
 #include "pvmd/base/hosts.h"
 #include "pvmd/base/self.h"
 
-#define STEP_S 0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
+#define STEP_S   0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
+#define LEAVES_S 0.5  /* later comes a host that is about to leave: it wins only if no other one can */
+
+/*
+ * A candidate connects to all others. If each of many did so at once, nobody would get to vote; so these times grow
+ * with the number of members above these.
+ */
+#define STEP_MEMBERS  10
+#define RETRY_MEMBERS 64
 
 static struct pvmd_quorum *quorum;
 static ev_timer next_campaign, limit;
@@ -31,26 +39,42 @@ static void limit_event(struct ev_loop *loop, ev_timer *w, int events)
     give_up();
 }
 
-/* Our place among the members, in order of their hosts. */
-static unsigned rank(void)
+static size_t member_count(void)
+{
+    size_t count;
+    pvmd_host_list(&count);
+    return count;
+}
+
+/* `time_s`, or more if there are more than `few` members. */
+static double longer(double time_s, size_t few)
+{
+    size_t count = member_count();
+    return count > few ? time_s * (double)count / (double)few : time_s;
+}
+
+/* Before our first campaign: by our place among the members, in order of their hosts. */
+static double delay_s(void)
 {
     size_t count;
     struct pvmd_host **members = pvmd_host_list(&count);
     unsigned before = 0;
-    while (before < count && members[before] != pvmd_host_self())
-        before++;
-    return before;
+    for (size_t i = 0; i < count && members[i] != pvmd_host_self(); i++)
+        before += !members[i]->lost;
+    return STEP_S + before * longer(STEP_S, STEP_MEMBERS); /* the others must notice, too, that there is no master */
 }
 
-void pvmd_election_begin(struct pvmd_quorum *q, double retry, double patience_s, void (*given_up)(void))
+void pvmd_election_begin(struct pvmd_quorum *q, double retry, double notice_s, double election_s,
+                         void (*given_up)(void))
 {
     quorum = q;
-    retry_s = retry;
+    retry_s = longer(retry, RETRY_MEMBERS);
     give_up = given_up;
     srand48((long)(pvmc_clock_us() ^ getpid()));
-    ev_timer_init(&next_campaign, campaign_event, rank() * STEP_S, 0.);
+    double pause_s = delay_s() + (pvmd_host_self()->draining ? longer(LEAVES_S, STEP_MEMBERS) : 0.);
+    ev_timer_init(&next_campaign, campaign_event, pause_s, 0.);
     ev_timer_start(pvmd.loop, &next_campaign);
-    ev_timer_init(&limit, limit_event, patience_s, 0.);
+    ev_timer_init(&limit, limit_event, notice_s + longer(election_s, RETRY_MEMBERS), 0.);
     ev_timer_start(pvmd.loop, &limit);
 }
 

@@ -10,9 +10,11 @@
 
 /*
  * There is no master. Asks for votes every `retry_s` seconds, and up to as many more at random. If nobody leads after
- * `patience_s`, calls `given_up`.
+ * `notice_s`, in which all members notice that, and `election_s`, calls `given_up`. The times other than `notice_s`
+ * are for at most 64 members, and grow in proportion to more.
  */
-void pvmd_election_begin(struct pvmd_quorum *q, double retry_s, double patience_s, void (*given_up)(void));
+void pvmd_election_begin(struct pvmd_quorum *q, double retry_s, double notice_s, double election_s,
+                         void (*given_up)(void));
 
 /* Another daemon leads, or we do. */
 void pvmd_election_end(void);

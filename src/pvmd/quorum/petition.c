@@ -192,7 +192,7 @@ static const struct pvmd_table table = {
 
 /* ---- answering, at the master ---- */
 
-#define HANDLERS_MAX 8
+#define HANDLERS_MAX 16
 
 static struct {
     enum pvmd_dm what;

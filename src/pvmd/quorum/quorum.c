@@ -66,6 +66,44 @@ static void set_members(struct pvmd_quorum *q, const struct pvmd_quorum_set *now
     q->members_seq = seq;
 }
 
+/* The same, from those that come and go. Changes nothing and returns false if they may be too many. */
+static bool change_members(struct pvmd_quorum *q, const struct pvmd_quorum_message *m)
+{
+    unsigned count = m->joined.count;
+    for (unsigned i = 0; i < q->peer_count; i++)
+        count += q->peers[i].is_now;
+    if (count > PVMD_QUORUM_MAX)
+        return false;
+    for (unsigned i = 0; i < q->peer_count; i++)
+        q->peers[i].was_then = q->peers[i].is_now;
+    drop_former_members(q);
+    for (unsigned i = 0; i < m->left.count; i++) {
+        struct pvmd_quorum_peer *p = peer_of(q, m->left.ids[i]);
+        if (p)
+            p->is_now = false;
+    }
+    for (unsigned i = 0; i < m->joined.count; i++)
+        peer_added(q, m->joined.ids[i])->is_now = true;
+    q->members_seq = m->version.seq;
+    return true;
+}
+
+/* Makes `now` the members at the leader, and tells in the message who of them is new, and who has gone. */
+static void replace_members(struct pvmd_quorum *q, const struct pvmd_quorum_set *now, struct pvmd_quorum_message *m)
+{
+    static uint32_t joined[PVMD_QUORUM_MAX], left[PVMD_QUORUM_MAX];
+    set_members(q, now, m->version.seq);
+    for (unsigned i = 0; i < q->peer_count; i++) {
+        const struct pvmd_quorum_peer *p = &q->peers[i];
+        if (p->is_now && !p->was_then)
+            joined[m->joined.count++] = p->id;
+        else if (!p->is_now)
+            left[m->left.count++] = p->id;
+    }
+    m->joined.ids = joined;
+    m->left.ids = left;
+}
+
 /* ---- counting ---- */
 
 static bool has_change(const struct pvmd_quorum *q, const struct pvmd_quorum_peer *p, uint32_t seq)
@@ -203,14 +241,12 @@ uint32_t pvmd_quorum_change(struct pvmd_quorum *q, const void *change, size_t le
     struct pvmd_version base = q->version;
     q->version = (struct pvmd_version){.term = q->term, .seq = base.seq + 1};
     uint32_t seq = q->version.seq;
-    if (members)
-        set_members(q, members, seq);
     struct pvmd_quorum_message m = message(q, PVMD_QUORUM_CHANGE);
     m.base = base;
     m.data = change;
     m.length = length;
     if (members)
-        m.now = *members;
+        replace_members(q, members, &m);
     if (q->events->record)
         q->events->record(q->arg, &m);
     for (unsigned i = 0; i < q->peer_count; i++) {
@@ -388,9 +424,12 @@ static void receive_change(struct pvmd_quorum *q, uint32_t from, const struct pv
         return;
     }
     learn_committed(q, m->committed);
+    if ((m->joined.count || m->left.count) && !change_members(q, m)) {
+        q->damaged = true; /* the change of tables is made */
+        lack(q, from);
+        return;
+    }
     q->version = m->version;
-    if (m->now.count)
-        set_members(q, &m->now, m->version.seq);
     send_simple(q, from, PVMD_QUORUM_DONE);
 }
 

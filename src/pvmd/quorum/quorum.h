@@ -58,10 +58,17 @@ struct pvmd_quorum_message {
     struct pvmd_version version; /* of the sender; with a CHANGE, after it */
     struct pvmd_version base;    /* CHANGE: before it */
     uint32_t committed;          /* from a leader */
-    struct pvmd_quorum_set now;  /* STATE: the members; CHANGE: empty unless they change */
-    struct pvmd_quorum_set then; /* STATE: the members before a change that is not known to be committed, or empty */
-    struct pvmd_quorum_set led;  /* STATE: those of them that have led */
-    const uint8_t *data;         /* the change, or the tables */
+    union {
+        struct pvmd_quorum_set now;    /* STATE: the members */
+        struct pvmd_quorum_set joined; /* CHANGE: those that become members */
+    };
+    union {
+        struct pvmd_quorum_set
+            then; /* STATE: the members before a change that is not known to be committed, or empty */
+        struct pvmd_quorum_set left; /* CHANGE: those that are members no more */
+    };
+    struct pvmd_quorum_set led; /* STATE: those of the members that have led */
+    const uint8_t *data;        /* the change, or the tables */
     size_t length;
 };
 

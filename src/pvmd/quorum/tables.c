@@ -198,6 +198,14 @@ static void write_journal(void)
     journal_base = pvmd_journal_bytes();
 }
 
+static bool changes_members; /* while a change of them is made */
+
+/* Then the secret that authenticates the journal may be another one. */
+static bool is_of_keys(const struct pvmd_quorum_message *m)
+{
+    return m->length && m->data[0] == PVMD_TABLE_KEYS;
+}
+
 /* Keeps a change before anybody hears of it. A master without other hosts needs no journal. */
 static void record(void *arg, const struct pvmd_quorum_message *m)
 {
@@ -206,7 +214,7 @@ static void record(void *arg, const struct pvmd_quorum_message *m)
         return;
     if (quorum.peer_count < 2)
         pvmd_journal_remove();
-    else if (m->now.count || pvmd_journal_bytes() > 2 * journal_base + JOURNAL_SLACK)
+    else if (changes_members || is_of_keys(m) || pvmd_journal_bytes() > 2 * journal_base + JOURNAL_SLACK)
         write_journal();
     else
         record_message(m);
@@ -412,7 +420,9 @@ static uint32_t changed(enum pvmd_table_kind kind, const struct pvmc_buf *change
     pvmc_buf_init(&b);
     if (members || pvmd_tables_are_shared())
         put_record(&b, kind, change, answer);
+    changes_members = members;
     uint32_t seq = pvmd_quorum_change(&quorum, b.data, b.length, members);
+    changes_members = false;
     pvmc_buf_free(&b);
     if (!pvmd_tables_have_committed(seq) && !ev_is_active(&stuck))
         ev_timer_again(pvmd.loop, &stuck);
@@ -491,7 +501,7 @@ void pvmd_tables_master_lost(const char *why, bool proven)
         pvmd_quorum_dead(&quorum, master->incarnation);
     pvmd_quorum_leader_lost(&quorum);
     double limit_s = (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6;
-    pvmd_election_begin(&quorum, RETRY_S, limit_s * (proven ? NOTICE_LATEST : NOTICE_SPREAD) + ELECTION_S, give_up);
+    pvmd_election_begin(&quorum, RETRY_S, limit_s * (proven ? NOTICE_LATEST : NOTICE_SPREAD), ELECTION_S, give_up);
 }
 
 void pvmd_tables_host_dead(const struct pvmd_host *host)
@@ -538,7 +548,7 @@ void pvmd_tables_return(void)
     for (size_t i = 0; i < count; i++)
         if (members[i] != pvmd_host_self())
             pvmd_link_reopen(members[i]);
-    pvmd_election_begin(&quorum, RETURN_S, (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6, give_up);
+    pvmd_election_begin(&quorum, RETURN_S, (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6, 0., give_up);
 }
 
 bool pvmd_tables_are_returning(void)

@@ -1,7 +1,7 @@
 /*
  * tables.h - the tables of the machine that all members keep, so that any of them can become the master: hosts,
- * mailbox, resource manager, and answers that may have to be given again. The quorum (quorum.h) decides which changes
- * hold; this file carries its messages, and makes the changes.
+ * mailbox, resource manager, keys, and answers that may have to be given again. The quorum (quorum.h) decides which
+ * changes hold; this file carries its messages, and makes the changes.
  */
 #ifndef PVMD_TABLES_H
 #define PVMD_TABLES_H
@@ -19,6 +19,7 @@ enum pvmd_table_kind {
     PVMD_TABLE_MAILBOX,
     PVMD_TABLE_MANAGER,
     PVMD_TABLE_TOKENS,
+    PVMD_TABLE_KEYS,
     PVMD_TABLE_KINDS
 };
 

@@ -17,6 +17,7 @@
 #include "core/fault/failpoint.h"
 #include "core/log.h"
 #include "core/message/proto.h"
+#include "pvmd/base/hosts.h"
 #include "pvmd/tasks/clients.h"
 #include "pvmd/base/self.h"
 #include "pvmd/base/sweeper.h"
@@ -264,6 +265,7 @@ static int set_cookie(struct job *job, uint32_t cookie)
 {
     char variable[32];
     snprintf(variable, sizeof variable, "PVMEPID=%u", cookie);
+    pvmd_sweeper_expect();
     return pvmd_environment_set(&job->environment, variable) ? PvmNoMem : PvmOk;
 }
 
@@ -415,10 +417,19 @@ static void begin(struct job *job)
     job->is_prepared = true;
 }
 
+/* The rest of the job is for other hosts, if there are any that may take it. */
+static void refuse_rest(struct job *job)
+{
+    pvmd_why(&job->why, PVMC_LOG_DEBUG, "it is leaving the machine");
+    fail_all(job, PvmNoHost);
+}
+
 /* Carries out a slice of the job. True: it is finished, and freed. */
 static bool job_run(struct job *job)
 {
-    if (!job->is_prepared)
+    if (pvmd_host_self()->draining)
+        refuse_rest(job);
+    else if (!job->is_prepared)
         begin(job);
     for (int i = 0; i < SLICE && job->done < job->order.count && !pvmd_turn_is_long(); i++, job->done++)
         job->results[job->done] = start_one(job);

@@ -53,7 +53,9 @@ static const char *cut_host(char *where)
 
 /* ---- choosing ---- */
 
-static bool fits(const struct pvmd_host *host, uint32_t flags, const char *name, const struct pvmd_host *named)
+/* Unless it is asked for, a host without slots gets tasks only if no host has any. */
+static bool fits(const struct pvmd_host *host, uint32_t flags, const char *name, const struct pvmd_host *named,
+                 bool have_slots)
 {
     bool fit = true;
     if (flags & PvmTaskHost)
@@ -61,8 +63,16 @@ static bool fits(const struct pvmd_host *host, uint32_t flags, const char *name,
     else if (flags & PvmTaskArch)
         fit = !strcmp(host->arch, name);
     else
-        return true;
+        return host->slots > 0 || !have_slots;
     return flags & PvmHostCompl ? !fit : fit;
+}
+
+static bool any_has_slots(struct pvmd_host *const *hosts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (hosts[i]->slots > 0)
+            return true;
+    return false;
 }
 
 /* Takes the members as a ring in order of index, beginning after the host that was used last. */
@@ -72,6 +82,7 @@ static int choose(uint32_t flags, const char *name, struct pvmd_placement *p)
     unsigned after = latest ? latest : pvmd.host_index;
     size_t count, first = 0;
     struct pvmd_host **all = pvmd_host_list(&count);
+    bool have_slots = any_has_slots(all, count);
     p->hosts = calloc(count ? count : 1, sizeof *p->hosts);
     if (!p->hosts)
         return PVMC_ENOMEM;
@@ -79,7 +90,11 @@ static int choose(uint32_t flags, const char *name, struct pvmd_placement *p)
         first++;
     for (size_t i = 0; i < count; i++) {
         const struct pvmd_host *host = all[(first + i) % count];
-        if (fits(host, flags, name, named))
+        if (!fits(host, flags, name, named, have_slots))
+            continue;
+        if (host->draining)
+            p->leaving = host->index;
+        else
             p->hosts[p->count++] = host->index;
     }
     return 0;

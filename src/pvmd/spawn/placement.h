@@ -6,9 +6,10 @@
 #include <stdint.h>
 
 struct pvmd_placement {
-    unsigned *hosts; /* indexes, in the order in which they get tasks */
-    size_t count;    /* 0: no host fits */
-    char *directory; /* working directory out of `where`, "" for the host's own */
+    unsigned *hosts;  /* indexes, in the order in which they get tasks */
+    size_t count;     /* 0: no host fits */
+    unsigned leaving; /* a host that would fit, but is draining; 0: none */
+    char *directory;  /* working directory out of `where`, "" for the host's own */
 };
 
 /*

@@ -5,8 +5,6 @@
 #include <stdbool.h>
 #include "why.h"
 
-#define PVMD_GROUP_SERVER "pvmgs"
-
 /*
  * What to execute in `directory`, the task's working directory: a path with a slash stays as it is if it leads to a
  * program from there; a name becomes the full path of the program on the exec path. The caller frees it. NULL: there is

@@ -55,13 +55,22 @@ static void put_siblings(struct pvmc_buf *b, const int32_t *tids, size_t count)
         pvmc_buf_put_i32(b, tids[i]);
 }
 
+static void tell_none_is_left(struct spawn *s)
+{
+    const struct pvmd_host *leaving = s->placement.leaving ? pvmd_host_by_index(s->placement.leaving) : NULL;
+    if (leaving)
+        pvmd_why(&s->why, PVMC_LOG_DEBUG, "host %s is leaving the machine", leaving->name);
+    else
+        pvmd_why(&s->why, PVMC_LOG_DEBUG, "no host is left that suits \"%s\"", s->order.where);
+}
+
 /* A host's reason; without one, no host was asked. */
 static void put_why(struct pvmc_buf *b, struct spawn *s, size_t started)
 {
     if (!s->tells_why)
         return;
     if (started < s->order.count)
-        pvmd_why(&s->why, PVMC_LOG_DEBUG, "no host is left that suits \"%s\"", s->order.where);
+        tell_none_is_left(s);
     pvmc_buf_put_string(b, started < s->order.count ? s->why.text : "");
 }
 

@@ -54,6 +54,9 @@ static struct row rows[] = {
     ROW(INPUT, TASK, 8, 8 + PVMC_INPUT_MAX),
     ROW(USAGE, TASK, 4, 4),
     ROW(TOKEN, TASK, 1, 64),
+    ROW(ROTATE, TASK, 0, 0),
+    ROW(LEAVE, TASK, 8, 8),
+    ROW(SLOTS, TASK, 4, 4),
 };
 
 static struct row *row_of(int32_t tag)

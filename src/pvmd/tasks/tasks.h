@@ -19,6 +19,8 @@
 #include "pvmd/frames/queue.h"
 #include "pvmd/frames/unfinished.h"
 
+#define PVMD_GROUP_SERVER "pvmgs" /* the name of the task, from wherever it is started */
+
 /* Bits of ti_flag, as shown by PVM. */
 enum pvmd_task_flag {
     PVMD_TASK_FORKED = 0x2,

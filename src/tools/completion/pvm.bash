@@ -53,7 +53,7 @@ _dpvm_run() {
 
 _dpvm_console() {
     local commands="add alias conf delete echo export getopt halt help id jobs kill mstat names ps pstat put quit reset
-        route setenv setopt sig spawn trace unalias unexport version" command= i
+        rotate route setenv setopt sig spawn token trace unalias unexport version" command= i
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
         -c | -f | -d | -n | --command | --file | --debug | --name) ((i++)) ;;

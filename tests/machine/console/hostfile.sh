@@ -15,10 +15,10 @@ refused() { # LINE MESSAGE
     has "the line \"$1\"" "$hosts:3: $2" "$out"
     ! daemon_runs || fail "the line \"$1\": a daemon runs"
 }
-refused "127.0.0.2 zz=1" "unknown option 'zz='; known are lo so dx ep wd sp bx ip id at"
+refused "127.0.0.2 zz=1" "unknown option 'zz='; known are lo so dx ep wd sp sl bx ip id at"
 refused "127.0.0.2 vm=1" "unknown option 'vm='"
 refused "127.0.0.2 sp=fast" "sp=fast: the speed must be a number from 1 to 1000000"
-refused "127.0.0.2 so=telnet" "so=telnet: how to start the daemon must be one of ms (by hand), pw (asking for a password), local, ssh, rsh"
+refused "127.0.0.2 so=telnet" "so=telnet: how to start the daemon must be one of local, rsh, pw (asking for a password), ssh, ms (by hand)"
 refused "127.0.0.2 wd" "'wd' is not an option: options look like sp=2000"
 refused "* 127.0.0.2" "'127.0.0.2' is not an option"
 refused "& # nobody" "a host name is missing after '&'"

@@ -63,12 +63,12 @@ has "abbreviations" "1 host, 1 data format" "$out"
 same "an abbreviated command's arity" "halt: wrong #args" "$err"
 
 pvm -c 'conf --json; id --json; version --json; mstat nosuch --json; names nosuch --json; jobs --json'
-same "JSON" '{"formats": 1, "hosts": [{"host": "HOST", "dtid": "t40000", "arch": "ARCH", "speed": 1000, "dsig": "DSIG"}]}
+same "JSON" '{"formats": 1, "hosts": [{"host": "HOST", "dtid": "t40000", "arch": "ARCH", "speed": 1000, "dsig": "DSIG", "slots": SLOTS}]}
 {"tid": "TID"}
 {"version": "3.4.6", "dpvm": "'"$own"'"}
 {"hosts": [{"host": "nosuch", "ok": false, "code": -6, "status": "No such host"}]}
 {"names": []}
-{"jobs": []}' "$(sed -E 's/"host": "[^"]*", "dtid"/"host": "HOST", "dtid"/; s/LINUX[0-9A-Z]*/ARCH/; s/0x[0-9a-f]{8}/DSIG/; s/"t4000[1-9a-f]"/"TID"/' <<<"$out")"
+{"jobs": []}' "$(sed -E 's/"host": "[^"]*", "dtid"/"host": "HOST", "dtid"/; s/LINUX[0-9A-Z]*/ARCH/; s/0x[0-9a-f]{8}/DSIG/; s/"slots": [1-9][0-9]*/"slots": SLOTS/; s/"t4000[1-9a-f]"/"TID"/' <<<"$out")"
 pvm -j -c 'getopt PvmRoute; delete nosuch; spawn nosuch; nosuch'
 same "-j" '{"options": {"PvmRoute": 1}}
 {"successful": 0, "hosts": [{"name": "nosuch", "ok": false, "code": -6, "error": "No such host"}]}

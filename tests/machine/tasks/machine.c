@@ -119,15 +119,21 @@ static void check_adding(int hosts)
 /* Options may follow a host's name. */
 static void check_options_of_host(void)
 {
-    char *name = "127.0.0.13 sp=2500 wd=/", *plain = "127.0.0.13";
-    int status, n;
+    char *name = "127.0.0.13 sp=2500 sl=77 wd=/", *plain = "127.0.0.13";
+    int status, n, slots = pvm_hostslots(0);
     struct pvmhostinfo *list;
+    CHECK(slots > 0);
     CHECK_EQ(pvm_addhosts(&name, 1, &status), 1);
     CHECK_EQ(pvm_config(&n, NULL, &list), 0);
     CHECK_TEXT(list[n - 1].hi_name, plain);
     CHECK_EQ(list[n - 1].hi_speed, 2500);
     CHECK_EQ(list[n - 1].hi_tid, status);
+    CHECK_EQ(pvm_hostslots(status), 77);
+    CHECK_EQ(pvm_hostslots(0), slots + 77);
+    int tid = status;
     CHECK_EQ(pvm_delhosts(&plain, 1, &status), 1);
+    CHECK_EQ(pvm_hostslots(tid), PvmNoHost);
+    CHECK_EQ(pvm_hostslots(-1), PvmBadParam);
 }
 
 static void master(int argc, char **argv)

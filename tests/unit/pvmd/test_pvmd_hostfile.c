@@ -5,7 +5,18 @@
 #include "pvmd/hosts/hostfile.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "pvmd/launch/launchers/launchers.h"
 #include "tests/unit/unit.h"
+
+bool pvmd_launcher_is_option(const char *text)
+{
+    return !strcmp(text, "ms") || !strcmp(text, "ssh");
+}
+
+const char *pvmd_launcher_options(void)
+{
+    return "ms, ssh";
+}
 
 static struct pvmd_host_spec spec;
 static struct pvmd_hostfile file;
@@ -32,7 +43,9 @@ static void refuse(const char *line, const char *words)
 START_TEST(all_options_are_read)
 {
     ck_assert_int_eq(
-        parse("  hostb lo=me so=ms dx=/a/pvmd3 ep=$HOME/x:/y wd=/w sp=2000 bx=/d ip=hostb-ib id=mine at=b2 # c\r"), 0);
+        parse(
+            "  hostb lo=me so=ms dx=/a/pvmd3 ep=$HOME/x:/y wd=/w sp=2000 sl=16 bx=/d ip=hostb-ib id=mine at=b2 # c\r"),
+        0);
     ck_assert_str_eq(spec.name, "hostb");
     ck_assert_str_eq(spec.login, "me");
     ck_assert_str_eq(spec.start, "ms");
@@ -40,6 +53,7 @@ START_TEST(all_options_are_read)
     ck_assert_str_eq(spec.exec_path, "$HOME/x:/y");
     ck_assert_str_eq(spec.working_dir, "/w");
     ck_assert_int_eq(spec.speed, 2000);
+    ck_assert_int_eq(spec.slots, 16);
     ck_assert_str_eq(spec.debugger, "/d");
     ck_assert_str_eq(spec.ip, "hostb-ib");
     ck_assert_str_eq(spec.vmid, "mine");

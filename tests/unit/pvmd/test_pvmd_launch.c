@@ -8,8 +8,11 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "core/config.h"
 #include "core/log.h"
 #include "pvmd/base/sweeper.h"
+#include "pvmd/launch/hoster.h"
+#include "pvmd/launch/launchers/launchers.h"
 #include "pvm3.h"
 #include "tests/unit/unit.h"
 
@@ -18,6 +21,13 @@ static char folder[] = "/tmp/test_pvmd_launch.XXXXXX";
 void pvmd_sweeper_started(pid_t pid)
 {
     ck_assert_int_gt(pid, 0);
+}
+
+static pvmc_tid hoster;
+
+pvmc_tid pvmd_hoster(void)
+{
+    return hoster;
 }
 
 static void in_folder(void)
@@ -107,6 +117,7 @@ static struct ev_loop *loop;
 static struct {
     unsigned started, failed;
     int code;
+    bool reached;
     char why[1024];
 } got;
 
@@ -118,11 +129,12 @@ static void started(void *owner, const struct pvmd_start_line *line)
     ev_break(loop, EVBREAK_ALL);
 }
 
-static void failed(void *owner, int code, const char *why)
+static void failed(void *owner, int code, bool reached, const char *why)
 {
     ck_assert_ptr_eq(owner, &got);
     got.failed++;
     got.code = code;
+    got.reached = reached;
     snprintf(got.why, sizeof got.why, "%s", why);
     ev_break(loop, EVBREAK_ALL);
 }
@@ -140,7 +152,11 @@ static struct pvmd_launch *launch(const char *script)
     program("rsh", script);
     snprintf(path, sizeof path, "%s/rsh", folder);
     setenv("PVM_RSH", path, 1);
-    struct pvmd_launch *l = pvmd_launch_start(loop, &pvmd_launch_rsh, &o, "the text\n", &events, &got, why, sizeof why);
+    struct pvmd_command c = {0};
+    pvmd_launch_rsh.command(&o, &c);
+    struct pvmd_launch *l =
+        pvmd_launch_start(loop, pvmd_launch_rsh.label, &c, "the text\n", &events, &got, why, sizeof why);
+    pvmd_command_free(&c);
     ck_assert_msg(l != NULL, "%s", why);
     ev_run(loop, 0);
     return l;
@@ -177,6 +193,7 @@ START_TEST(last_words_are_told)
     launch("echo said; echo first >&2; printf 'not allowed \\033[1m\\n' >&2; exit 9");
     ck_assert_uint_eq(got.failed, 1);
     ck_assert_int_eq(got.code, PvmCantStart);
+    ck_assert(!got.reached);
     ck_assert_str_eq(got.why, "the command in PVM_RSH ended with code 9: not allowed \\x1b[1m");
     settle();
 }
@@ -203,6 +220,7 @@ START_TEST(error_lines_end_the_launch)
     launch("echo 'dpvm-error<-28> it runs already'; sleep 100");
     ck_assert_uint_eq(got.failed, 1);
     ck_assert_int_eq(got.code, PvmDupHost);
+    ck_assert(got.reached);
     ck_assert_str_eq(got.why, "it runs already");
     settle();
 }
@@ -241,11 +259,76 @@ START_TEST(a_cancelled_command_is_ended_with_all_its_children)
 }
 END_TEST
 
-START_TEST(launchers_are_known_by_name)
+/* ---- the table ---- */
+
+static const struct pvmd_launcher *choice(const char *start, bool loopback, const char *setting, const char *rsh)
 {
-    ck_assert_ptr_eq(pvmd_launcher_find("ssh"), &pvmd_launch_ssh);
-    ck_assert_ptr_eq(pvmd_launcher_find("manual"), &pvmd_launch_manual);
-    ck_assert_ptr_null(pvmd_launcher_find("telnet"));
+    struct pvmd_launch_wish w = {.start = start, .loopback = loopback};
+    setenv("PVM_LAUNCHER", setting, 1);
+    setenv("PVM_RSH", rsh, 1);
+    return pvmd_launcher_choose(&w);
+}
+
+START_TEST(a_launcher_serves_who_asks_for_it)
+{
+    ck_assert_ptr_eq(choice(NULL, true, "ssh", ""), &pvmd_launch_ssh);
+    ck_assert_ptr_eq(choice(NULL, true, "rsh", ""), &pvmd_launch_rsh);
+    ck_assert_ptr_eq(choice(NULL, false, "manual", "fake"), &pvmd_launch_manual);
+    ck_assert_ptr_eq(choice("ms", true, "ssh", "fake"), &pvmd_launch_manual);
+    ck_assert_ptr_eq(choice("local", false, "ssh", "fake"), &pvmd_launch_local);
+    ck_assert_ptr_eq(choice("ssh", true, "auto", "fake"), &pvmd_launch_ssh);
+    ck_assert_ptr_null(choice(NULL, true, "telnet", "fake"));
+    ck_assert_ptr_null(choice(NULL, true, "pw", ""));
+}
+END_TEST
+
+START_TEST(auto_prefers_local_then_rsh_then_ssh)
+{
+    ck_assert_ptr_eq(choice(NULL, true, "auto", "fake"), &pvmd_launch_local);
+    ck_assert_ptr_eq(choice(NULL, false, "auto", "fake"), &pvmd_launch_rsh);
+    ck_assert_ptr_eq(choice(NULL, false, "auto", ""), &pvmd_launch_ssh);
+}
+END_TEST
+
+START_TEST(a_password_is_asked_for_where_somebody_can_be_asked)
+{
+    setsid(); /* without a terminal */
+    unsetenv("SSH_ASKPASS");
+    unsetenv("DISPLAY");
+    ck_assert_ptr_eq(choice("pw", false, "auto", ""), &pvmd_launch_ssh);
+    setenv("SSH_ASKPASS", "/bin/true", 1);
+    ck_assert_ptr_eq(choice("pw", false, "auto", ""), &pvmd_launch_password);
+    ck_assert_ptr_eq(choice("pw", false, "ssh", "fake"), &pvmd_launch_password);
+    ck_assert_ptr_eq(choice("pw", false, "auto", "fake"), &pvmd_launch_rsh);
+    ck_assert_ptr_eq(choice("pw", true, "auto", ""), &pvmd_launch_local);
+    ck_assert_ptr_eq(choice("pw", false, "manual", ""), &pvmd_launch_manual);
+    ck_assert_ptr_eq(choice("ssh", false, "auto", ""), &pvmd_launch_ssh);
+}
+END_TEST
+
+START_TEST(a_hoster_starts_all_that_need_a_start)
+{
+    struct pvmd_launch_wish answered = {.start = "ms", .answered = true}, joins = {.joins = true};
+    hoster = 0x40001;
+    ck_assert_ptr_eq(choice(NULL, true, "auto", ""), &pvmd_launch_hoster);
+    ck_assert_ptr_eq(choice("ssh", false, "telnet", ""), &pvmd_launch_hoster);
+    ck_assert_ptr_eq(pvmd_launcher_choose(&answered), &pvmd_launch_manual);
+    ck_assert_ptr_eq(pvmd_launcher_choose(&joins), &pvmd_launch_join);
+    hoster = 0;
+}
+END_TEST
+
+/* What the help of PVM_LAUNCHER and the messages say. */
+START_TEST(all_launchers_are_listed)
+{
+    char names[256], *rest = NULL;
+    snprintf(names, sizeof names, "%s", pvmd_launcher_names());
+    for (char *name = strtok_r(names, ", ", &rest); name; name = strtok_r(NULL, ", ", &rest))
+        ck_assert_msg(strstr(pvmc_setting_table[PVMC_SETTING_LAUNCHER].help, name) != NULL, "%s", name);
+    ck_assert_str_eq(pvmd_launcher_names(), "auto, local, rsh, ssh, manual");
+    ck_assert_str_eq(pvmd_launcher_options(), "local, rsh, pw (asking for a password), ssh, ms (by hand)");
+    ck_assert(pvmd_launcher_is_option("pw") && pvmd_launcher_is_option("ms") && pvmd_launcher_is_option("rsh"));
+    ck_assert(!pvmd_launcher_is_option("manual") && !pvmd_launcher_is_option("hoster"));
 }
 END_TEST
 
@@ -266,5 +349,6 @@ END_TEST
 UNIT_MAIN("pvmd_launch", the_daemon_is_found, a_missing_daemon_is_told, noise_before_the_line_is_skipped,
           the_command_is_called_as_rsh_is, last_words_are_told, death_and_silence_are_told,
           unknown_names_are_known_by_sshs_words, error_lines_end_the_launch, floods_are_bounded,
-          a_cancelled_command_is_ended_with_all_its_children, launchers_are_known_by_name,
-          sshs_command_cannot_be_turned_by_names)
+          a_cancelled_command_is_ended_with_all_its_children, a_launcher_serves_who_asks_for_it,
+          auto_prefers_local_then_rsh_then_ssh, a_password_is_asked_for_where_somebody_can_be_asked,
+          a_hoster_starts_all_that_need_a_start, all_launchers_are_listed, sshs_command_cannot_be_turned_by_names)

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/proto.h"
@@ -38,7 +39,10 @@ static struct {
     unsigned cuts;   /* cuts of the connection still to make */
     bool by_silence; /* ... by a side that believes the other one silent, which has not noticed anything */
     bool pings;      /* instead of cuts */
+    bool looks;      /* ... for links that are not used */
+    unsigned rests;  /* times that a look found it without a connection */
     ev_tstamp cut_every_s;
+    void (*sends)(struct ev_loop *loop, ev_timer *w, int events); /* NULL: send_some */
     bool lost, up, out;
     unsigned torn;          /* number of connections, from the log */
     uint32_t relayed_count; /* as reported by link.c */
@@ -179,9 +183,13 @@ static void cut(struct ev_loop *loop, ev_timer *w, int events)
 {
     int fd = pvmd_link_fd(pvmd_host_any(run.other));
     (void)events;
+    if (run.looks)
+        run.rests += pvmd_link_state(pvmd_host_any(run.other)) == PVMD_LINK_IDLE;
     if (fd < 0)
         return;
-    if (run.pings)
+    if (run.looks)
+        pvmd_link_look_idle(pvmd_host_any(run.other), pvmc_clock_us());
+    else if (run.pings)
         pvmd_link_ping(pvmd_host_any(run.other));
     else if (run.by_silence)
         pvmd_link_stuck(pvmd_host_any(run.other), "silent");
@@ -248,7 +256,7 @@ static void call_other(void)
 
 static void go(void)
 {
-    ev_timer_init(&send_timer, send_some, 0., 0.001);
+    ev_timer_init(&send_timer, run.sends ? run.sends : send_some, 0., 0.001);
     ev_timer_init(&cut_timer, cut, run.cut_every_s, run.cut_every_s);
     ev_timer_init(&limit_timer, too_late, 100., 0.);
     ev_timer_start(pvmd.loop, &send_timer);
@@ -415,6 +423,49 @@ static void crossing_torn(unsigned self, int to, int from)
 START_TEST(slaves_links_survive_cuts_from_both_sides)
 {
     run_both(crossing_torn, LOW, HIGH);
+}
+END_TEST
+
+/* Frames come in bursts, at different times on both sides. */
+static void send_sometimes(struct ev_loop *loop, ev_timer *w, int events)
+{
+    static unsigned turn;
+    if (turn++ % (pvmd.host_index == LOW ? 60 : 85) == 0)
+        send_some(loop, w, events);
+}
+
+static void resting(unsigned self, int to, int from)
+{
+    setenv("PVM_LINK_IDLE", "0.01", 1);
+    run.looks = true;
+    run.cuts = UINT32_MAX;
+    run.cut_every_s = self == LOW ? 0.003 : 0.0043;
+    run.sends = send_sometimes;
+    crossing(self, to, from);
+    ck_assert_uint_gt(run.rests, 3);
+    ck_assert_uint_lt(run.torn, run.rests); /* by a side that has a frame at the same moment */
+}
+
+START_TEST(slaves_links_rest_and_lose_nothing)
+{
+    run_both(resting, LOW, HIGH);
+}
+END_TEST
+
+/* Nobody calls a master's link anew, and liveness.c needs it. */
+static void not_resting(unsigned self, int to, int from)
+{
+    setenv("PVM_LINK_IDLE", "0.01", 1);
+    run.looks = true;
+    run.cuts = UINT32_MAX;
+    run.cut_every_s = 0.001;
+    transfer(self, to, from);
+    ck_assert_uint_eq(run.torn, 0);
+}
+
+START_TEST(the_masters_links_do_not_rest)
+{
+    run_both(not_resting, MASTER, LOW);
 }
 END_TEST
 
@@ -717,7 +768,8 @@ END_TEST
 
 UNIT_MAIN("pvmd_link", frames_come_once_and_in_order, torn_connections_lose_nothing, fresh_connections_lose_nothing,
           pings_hold_no_frame_up, crossed_calls_end_in_one_link, slaves_links_survive_cuts_from_both_sides,
-          a_dead_daemon_is_noticed_at_once, a_dead_master_is_noticed_soon, who_is_not_known_any_more_is_told,
+          slaves_links_rest_and_lose_nothing, the_masters_links_do_not_rest, a_dead_daemon_is_noticed_at_once,
+          a_dead_master_is_noticed_soon, who_is_not_known_any_more_is_told,
           unreachable_slaves_are_reached_through_the_master,
           slaves_without_an_address_are_reached_through_the_next_master,
           slaves_without_an_address_are_not_dead_for_the_next_master, frames_with_a_detour_arrive_once_and_in_order,

@@ -24,6 +24,7 @@ enum deed {
     CALLER_THAT_IS_A_FILE,
     ENDS_AT_ONCE,
     NEVER_STOPS,
+    CALLER_WITH_FORMER_KEY,
 };
 
 static struct ev_loop *loop;
@@ -63,7 +64,7 @@ static void do_deed(enum deed deed, const struct pvmd_door *door)
     if (deed == CALLER_THAT_IS_A_FILE)
         say(&caller, sizeof caller, file);
     m = (struct pvmd_doorman_message){.kind = deed == UNKNOWN_KIND ? 99 : PVMD_DOORMAN_CALLER};
-    if (deed == UNKNOWN_KIND || deed == CALLER_WITHOUT_PROOF)
+    if (deed == UNKNOWN_KIND || deed == CALLER_WITHOUT_PROOF || deed == CALLER_WITH_FORMER_KEY)
         say(&m, sizeof m, file);
     if (deed == CALLER_WITHOUT_CONNECTION)
         say(&m, sizeof m, -1);
@@ -161,6 +162,20 @@ START_TEST(who_breaks_the_protocol_is_replaced)
 }
 END_TEST
 
+/* One that had not got its new orders when the caller came does not break the protocol. */
+START_TEST(a_caller_whose_key_was_dropped_is_refused)
+{
+    begin(CALLER_WITH_FORMER_KEY);
+    pid_t doorman = pvmd_listen_counts()->doorman;
+    pvmd_listen_keys_changed();
+    run_for(0.2);
+    ck_assert_uint_eq(offers, 0);
+    ck_assert_int_eq(unit_log.count, 0);
+    ck_assert_int_eq(pvmd_listen_counts()->doorman, doorman);
+    end();
+}
+END_TEST
+
 START_TEST(descriptors_that_are_no_connections_are_closed)
 {
     static const enum deed deeds[] = {COUNTS_WITH_DESCRIPTOR, CALLER_THAT_IS_A_FILE};
@@ -201,7 +216,8 @@ END_TEST
 
 int main(int argc, char **argv)
 {
-    const TTest *const tests[] = {who_breaks_the_protocol_is_replaced, descriptors_that_are_no_connections_are_closed,
+    const TTest *const tests[] = {who_breaks_the_protocol_is_replaced, a_caller_whose_key_was_dropped_is_refused,
+                                  descriptors_that_are_no_connections_are_closed,
                                   one_that_does_not_live_is_started_less_and_less_often,
                                   one_that_never_stops_does_not_stop_the_daemon};
     if (argc == 2 && !strcmp(argv[1], "-D"))

@@ -3,6 +3,7 @@
 #include <stdbool.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "core/error.h"
 #include "tests/unit/unit.h"
 
 static const struct pvmd_machine machine = {.id = {1}, .secret = {2}};
@@ -75,4 +76,35 @@ START_TEST(other_keys_are_found_by_id)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_machine", the_secret_is_locked_and_not_dumped, children_do_not_inherit_it, other_keys_are_found_by_id)
+START_TEST(the_second_key_becomes_our_own)
+{
+    static const struct pvmd_machine next = {.id = {3}, .secret = {4}};
+    int place;
+    ck_assert_int_eq(pvmd_machine_join(&machine), 0);
+    ck_assert_int_eq(pvmd_machine_set_other(PVMD_PLACE_SECOND, &next), 0);
+    pvmd_machine_swap();
+    ck_assert_ptr_eq(pvmd_machine_key(next.id, &place), &pvmd_secrets->own);
+    ck_assert_ptr_eq(pvmd_machine_key(machine.id, &place), &pvmd_secrets->others[PVMD_PLACE_SECOND]);
+}
+END_TEST
+
+START_TEST(a_wrapped_secret_opens_with_ours_only)
+{
+    static const struct pvmd_machine next = {.id = {3}, .secret = {4, 5, 6}};
+    struct pvmd_machine got = {.id = {3}};
+    uint8_t wrapped[PVMD_WRAPPED_BYTES];
+    ck_assert_int_eq(pvmd_machine_join(&machine), 0);
+    ck_assert_int_eq(pvmd_machine_wrap(&next, wrapped), 0);
+    ck_assert_ptr_null(memmem(wrapped, sizeof wrapped, next.secret, 8));
+    ck_assert_int_eq(pvmd_machine_unwrap(wrapped, &got), 0);
+    ck_assert_mem_eq(&got, &next, sizeof next);
+    wrapped[7] ^= 1;
+    ck_assert_int_eq(pvmd_machine_unwrap(wrapped, &got), PVMC_EDENIED);
+    wrapped[7] ^= 1;
+    ck_assert_int_eq(pvmd_machine_join(&next), 0);
+    ck_assert_int_eq(pvmd_machine_unwrap(wrapped, &got), PVMC_EDENIED);
+}
+END_TEST
+
+UNIT_MAIN("pvmd_machine", the_secret_is_locked_and_not_dumped, children_do_not_inherit_it, other_keys_are_found_by_id,
+          the_second_key_becomes_our_own, a_wrapped_secret_opens_with_ours_only)

@@ -55,6 +55,43 @@ START_TEST(turns_begin_after_our_own_host)
 }
 END_TEST
 
+/* Which hosts would get tasks, but for their leaving. */
+static unsigned leaving(uint32_t flags, const char *where)
+{
+    struct pvmd_placement p;
+    ck_assert_int_eq(pvmd_placement_find(flags, where, &p), 0);
+    unsigned index = p.leaving;
+    pvmd_placement_free(&p);
+    return index;
+}
+
+START_TEST(hosts_that_leave_get_no_tasks)
+{
+    start();
+    pvmd_host_any(2)->draining = true;
+    ck_assert_str_eq(find(PvmTaskDefault, ""), "5 1|");
+    ck_assert_str_eq(find(PvmTaskArch, "LINUX64"), "1|");
+    ck_assert_str_eq(find(PvmTaskHost | PvmHostCompl, "hosta"), "5|");
+    ck_assert_str_eq(find(PvmTaskHost, "hostb:/tmp"), "|/tmp");
+    ck_assert_str_eq(find(PvmTaskHost, "fe80::5"), "5|");
+    ck_assert_uint_eq(leaving(PvmTaskHost, "hostb"), 2);
+    ck_assert_uint_eq(leaving(PvmTaskHost, "fe80::5"), 0);
+    ck_assert_uint_eq(leaving(PvmTaskHost, "hostc"), 0);
+}
+END_TEST
+
+START_TEST(a_host_without_slots_is_used_by_name_only)
+{
+    start();
+    pvmd_host_any(1)->slots = 0;
+    ck_assert_str_eq(find(PvmTaskDefault, ""), "2 5|");
+    ck_assert_str_eq(find(PvmTaskHost, "hosta"), "1|");
+    ck_assert_str_eq(find(PvmTaskArch, "LINUX64"), "2 1|");
+    pvmd_host_any(2)->slots = pvmd_host_any(5)->slots = 0;
+    ck_assert_str_eq(find(PvmTaskDefault, ""), "2 5 1|"); /* nobody has any */
+}
+END_TEST
+
 START_TEST(hosts_are_named)
 {
     start();
@@ -123,5 +160,6 @@ START_TEST(shares_are_even)
 }
 END_TEST
 
-UNIT_MAIN("pvmd_placement", turns_begin_after_our_own_host, hosts_are_named, architectures, working_directories,
+UNIT_MAIN("pvmd_placement", turns_begin_after_our_own_host, hosts_that_leave_get_no_tasks,
+          a_host_without_slots_is_used_by_name_only, hosts_are_named, architectures, working_directories,
           names_with_colons, shares_are_even)

@@ -310,8 +310,122 @@ START_TEST(all_members_may_be_replaced_at_once)
 }
 END_TEST
 
+/* ---- who comes and goes ---- */
+
+static struct {
+    enum pvmd_quorum_kind kind;
+    unsigned joined, left;
+    uint32_t first_joined, first_left;
+} last_sent;
+
+static void keep_sent(void *arg, uint32_t to, const struct pvmd_quorum_message *m)
+{
+    (void)arg, (void)to;
+    last_sent.kind = m->kind;
+    if (m->kind != PVMD_QUORUM_CHANGE)
+        return;
+    last_sent.joined = m->joined.count;
+    last_sent.left = m->left.count;
+    last_sent.first_joined = m->joined.count ? m->joined.ids[0] : 0;
+    last_sent.first_left = m->left.count ? m->left.ids[0] : 0;
+}
+
+static const struct pvmd_quorum_events kept = {.send = keep_sent,
+                                               .save = save_nothing,
+                                               .load = load_nothing,
+                                               .following = ignore_host,
+                                               .leading = ignore_lead,
+                                               .committed = note_committed};
+
+/* A member that has the tables of `first`, which has members 1 to 5. */
+static void follow_five(struct pvmd_quorum *q, struct pvmd_quorum *first, uint32_t *committed)
+{
+    struct pvmd_quorum_message m;
+    found_five(first, committed);
+    pvmd_quorum_join(q, 2, 1, &kept, committed);
+    pvmd_quorum_describe(first, &m);
+    pvmd_quorum_receive(q, 1, &m);
+    ck_assert_int_eq(last_sent.kind, PVMD_QUORUM_DONE);
+}
+
+static unsigned members_of(const struct pvmd_quorum *q)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < q->peer_count; i++)
+        count += q->peers[i].is_now;
+    return count;
+}
+
+START_TEST(a_change_names_only_who_comes_and_goes)
+{
+    static struct pvmd_quorum q;
+    static const uint32_t four[] = {1, 2, 4, 9};
+    uint32_t committed;
+    found_five(&q, &committed);
+    struct pvmd_quorum_message m = answer(PVMD_QUORUM_DONE, &q);
+    pvmd_quorum_receive(&q, 4, &m);
+    q.events = &kept;
+    for (unsigned i = 0; i < q.peer_count; i++)
+        q.peers[i].in_step = true;
+    pvmd_quorum_change(&q, NULL, 0, &(struct pvmd_quorum_set){.ids = four, .count = 4});
+    ck_assert_uint_eq(last_sent.joined, 1);
+    ck_assert_uint_eq(last_sent.first_joined, 9);
+    ck_assert_uint_eq(last_sent.left, 2);
+    ck_assert(last_sent.first_left == 3 || last_sent.first_left == 5);
+}
+END_TEST
+
+static struct pvmd_quorum_message next_change(const struct pvmd_quorum *q)
+{
+    return (struct pvmd_quorum_message){.kind = PVMD_QUORUM_CHANGE,
+                                        .term = q->term,
+                                        .base = q->version,
+                                        .version = {.term = q->term, .seq = q->version.seq + 1},
+                                        .committed = q->version.seq};
+}
+
+START_TEST(a_follower_counts_who_comes_and_goes)
+{
+    static struct pvmd_quorum first, q;
+    static const uint32_t gone[] = {3, 77}, new[] = {9, 1};
+    uint32_t committed = 0;
+    follow_five(&q, &first, &committed);
+    struct pvmd_quorum_message m = next_change(&q);
+    m.left = (struct pvmd_quorum_set){.ids = gone, .count = 2};
+    pvmd_quorum_receive(&q, 1, &m);
+    ck_assert_int_eq(last_sent.kind, PVMD_QUORUM_DONE);
+    ck_assert_uint_eq(members_of(&q), 4);
+    ck_assert(!pvmd_quorum_is_settled(&q));
+    m = next_change(&q);
+    m.joined = (struct pvmd_quorum_set){.ids = new, .count = 1};
+    pvmd_quorum_receive(&q, 1, &m);
+    ck_assert_int_eq(last_sent.kind, PVMD_QUORUM_DONE);
+    ck_assert_uint_eq(members_of(&q), 5);
+}
+END_TEST
+
+/* It does not believe in more members than there can be, and asks for the tables. */
+START_TEST(too_many_members_are_asked_for_whole)
+{
+    static struct pvmd_quorum first, q;
+    static const uint32_t new[] = {9};
+    uint32_t committed = 0;
+    follow_five(&q, &first, &committed);
+    struct pvmd_quorum_message m = next_change(&q);
+    m.joined = (struct pvmd_quorum_set){.ids = new, .count = 1};
+    pvmd_quorum_receive(&q, 1, &m);
+    ck_assert_int_eq(last_sent.kind, PVMD_QUORUM_LACKING);
+    ck_assert_uint_eq(members_of(&q), 5);
+    pvmd_quorum_describe(&first, &m);
+    pvmd_quorum_receive(&q, 1, &m);
+    ck_assert_int_eq(last_sent.kind, PVMD_QUORUM_DONE);
+}
+END_TEST
+
 UNIT_MAIN("pvmd_quorum", three_members_that_crash, proofs_of_death_while_links_are_lost, members_come_and_go,
           leaders_come_back_from_their_journals, a_former_leader_that_is_back_counts_for_nobody_else,
           half_of_two_members_elects_a_second_leader, late_proofs_of_death_commit_what_the_next_leader_lacks,
           long_random_orders, a_connected_majority_recovers, who_has_led_is_told_with_the_tables,
-          a_new_leader_that_dies_is_given_up, all_members_may_be_replaced_at_once)
+          a_new_leader_that_dies_is_given_up, all_members_may_be_replaced_at_once,
+          a_change_names_only_who_comes_and_goes, a_follower_counts_who_comes_and_goes,
+          too_many_members_are_asked_for_whole)

@@ -13,6 +13,7 @@ static struct pvmd_start_text sample(void)
                                 .incarnation = 9,
                                 .name = "hostb",
                                 .speed = 1000,
+                                .slots = 3,
                                 .exec_path = "$HOME/bin",
                                 .working_dir = "",
                                 .debugger = "",
@@ -43,6 +44,7 @@ START_TEST(start_texts_come_through)
     ck_assert_uint_eq(got.index, 7);
     ck_assert_uint_eq(got.incarnation, 9);
     ck_assert_str_eq(got.name, "hostb");
+    ck_assert_int_eq(got.slots, 3);
     ck_assert_uint_eq(got.master_port, 41234);
     ck_assert_str_eq(got.master_name, "hosta");
     ck_assert_str_eq(got.exec_path, "$HOME/bin");
@@ -130,22 +132,24 @@ static struct pvmd_start_line line;
 
 START_TEST(start_lines_come_through)
 {
-    struct pvmd_start_line l = {.dsig = 0x408c41, .port = 4711, .arch = "LINUX64", .version = "1.2.3"};
+    struct pvmd_start_line l = {.dsig = 0x408c41, .slots = 6, .port = 4711, .arch = "LINUX64", .version = "1.2.3"};
     char text[PVMD_START_LINE_MAX];
     ck_assert_int_eq(pvmw_addresses_parse("10.1.2.3:4711", &l.ssh), 0);
     ck_assert_int_eq(pvmw_addresses_parse("10.1.2.3:4711,[fd00::1]:4711", &l.addresses), 0);
     pvmd_start_line_format(&l, text, sizeof text);
-    ck_assert_str_eq(text, "ddpro<6> dpvm<1.2.3> arch<LINUX64> dsig<0x00408c41> port<4711> ssh<10.1.2.3:4711> "
+    ck_assert_str_eq(text, "ddpro<6> dpvm<1.2.3> arch<LINUX64> dsig<0x00408c41> slots<6> port<4711> ssh<10.1.2.3:4711> "
                            "ip<10.1.2.3:4711,[fd00::1]:4711>");
     ck_assert_int_eq(pvmd_start_line_parse(text, &line), PVMD_LINE_START);
     ck_assert_str_eq(line.arch, "LINUX64");
     ck_assert_str_eq(line.version, "1.2.3");
     ck_assert_uint_eq(line.dsig, 0x408c41);
+    ck_assert_int_eq(line.slots, 6);
     ck_assert_uint_eq(line.port, 4711);
     ck_assert_uint_eq(line.ssh.count, 1);
     ck_assert_uint_eq(line.addresses.count, 2);
     ck_assert_int_eq(pvmd_start_line_parse("[user@hostb ~]$ ddpro<6> arch<X> dsig<1> port<2> ip<>", &line),
                      PVMD_LINE_START);
+    ck_assert_int_eq(line.slots, 1); /* not told */
 }
 END_TEST
 
@@ -180,6 +184,7 @@ START_TEST(all_else_is_noise)
                                         "Welcome to hostb",
                                         "ddpro<6>",
                                         "ddpro<6> arch<LINUX64> dsig<1> port<0>",
+                                        "ddpro<6> arch<LINUX64> dsig<1> slots<-1> port<2>",
                                         "ddpro<6> arch<LINUX64> dsig<x> port<2>",
                                         "ddpro<6> arch<> dsig<1> port<2>",
                                         "ddpro<-1> arch<A> dsig<1> port<2>",

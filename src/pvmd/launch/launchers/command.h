@@ -1,4 +1,4 @@
-/* command.h - launchers, and the command lines that they make. */
+/* command.h - the command lines that launchers make. */
 #ifndef PVMD_COMMAND_H
 #define PVMD_COMMAND_H
 
@@ -9,6 +9,7 @@ struct pvmd_launch_order {
     const char *target;      /* for the launcher: ip= if given, else the host's name */
     const char *login;       /* NULL: the same user */
     const char *daemon_path; /* dx= or PVM_DPATH; NULL: our own path, or the PATH there */
+    double connect_s;        /* a command that can tell an unreachable host should say so within this time */
 };
 
 /* A command line: copies of its words, and NULL. */
@@ -23,21 +24,6 @@ struct pvmd_command {
 void pvmd_command_add(struct pvmd_command *c, const char *word);
 __attribute__((format(printf, 2, 3))) void pvmd_command_addf(struct pvmd_command *c, const char *format, ...);
 void pvmd_command_free(struct pvmd_command *c);
-
-struct pvmd_launcher {
-    const char *name;
-    const char *label; /* its command's name in messages */
-    /* Adds the words of the command. NULL: the user types one, see newcomer.c. */
-    void (*command)(const struct pvmd_launch_order *o, struct pvmd_command *c);
-};
-
-extern const struct pvmd_launcher pvmd_launch_local, pvmd_launch_ssh, pvmd_launch_rsh, pvmd_launch_manual;
-
-/*
- * Not found by name: the first for so=pw only, if somebody can be asked; the second while there is a hoster; the third
- * for daemons that join by themselves.
- */
-extern const struct pvmd_launcher pvmd_launch_password, pvmd_launch_hoster, pvmd_launch_join;
 
 /* The command for a remote host's shell that finds the daemon and starts it; the caller frees it, NULL: no memory. */
 char *pvmd_launch_remote_command(const struct pvmd_launch_order *o);

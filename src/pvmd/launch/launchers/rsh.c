@@ -1,8 +1,13 @@
-/* launch_rsh.c - the command in PVM_RSH, with the arguments of rsh: host [-l user] command. */
+/* rsh.c - the command in PVM_RSH, with the arguments of rsh: host [-l user] command. */
 #include <stdlib.h>
 #include <unistd.h>
 #include "core/config.h"
-#include "command.h"
+#include "launcher.h"
+
+static bool serves(const struct pvmd_launch_wish *w)
+{
+    return pvmd_launch_is_named(w, "rsh") || (pvmd_launch_is_auto(w) && *pvmc_config_text(PVMC_SETTING_RSH));
+}
 
 static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
 {
@@ -26,4 +31,5 @@ static void command(const struct pvmd_launch_order *o, struct pvmd_command *c)
     free(remote);
 }
 
-const struct pvmd_launcher pvmd_launch_rsh = {.name = "rsh", .label = "the command in PVM_RSH", .command = command};
+const struct pvmd_launcher pvmd_launch_rsh = {
+    .name = "rsh", .label = "the command in PVM_RSH", .serves = serves, .command = command, .travels = true};
