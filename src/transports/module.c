@@ -12,13 +12,15 @@ extern __typeof__(dlopen) dlopen __attribute__((weak));
 extern __typeof__(dlsym) dlsym __attribute__((weak));
 extern __typeof__(dlerror) dlerror __attribute__((weak));
 
-/* It lies beside libpvm3: the root is the folder pvm3 in the same place. */
+/* It lies beside libpvm3: where that is installed, as seen from the root; next to the root; in a tree that was moved.
+ */
 static bool find_file(const char *file, char path[PATH_MAX])
 {
-    const char *root = pvmc_config_root();
-    if (snprintf(path, PATH_MAX, "%s/../%s", root, file) < PATH_MAX && !access(path, R_OK))
-        return true;
-    return snprintf(path, PATH_MAX, "%s/lib/%s", root, file) < PATH_MAX && !access(path, R_OK);
+    static const char *const places[] = {DPVM_ROOT_TO_LIBRARIES, "..", "lib"};
+    for (unsigned i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (snprintf(path, PATH_MAX, "%s/%s/%s", pvmc_config_root(), places[i], file) < PATH_MAX && !access(path, R_OK))
+            return true;
+    return false;
 }
 
 void *pvmt_module_load(const char *file, const char *setting, char *why, size_t size)
@@ -29,8 +31,8 @@ void *pvmt_module_load(const char *file, const char *setting, char *why, size_t 
         return NULL;
     }
     if (!find_file(file, path)) {
-        snprintf(why, size, "%s needs %s in the folder above %s: install it, set PVM_ROOT, or unset it", setting, file,
-                 pvmc_config_root());
+        snprintf(why, size, "%s needs %s in %s/" DPVM_ROOT_TO_LIBRARIES ": install it, set PVM_ROOT, or unset it",
+                 setting, file, pvmc_config_root());
         return NULL;
     }
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -12,6 +12,7 @@
 #include "core/message/proto.h"
 #include "core/version.h"
 #include "library.h"
+#include "live.h"
 #include "local.h"
 #include "network.h"
 #include "reach.h"
@@ -22,6 +23,7 @@ enum { LIMIT_S = 4, LIMIT_MAX_S = 600, HOSTS_MAX = 256, EXIT_INTERRUPTED = 130 }
 
 static struct {
     bool json, quiet;
+    enum live live; /* LIVE_NOT: all is examined */
     int limit_s;
     int host_count;
     struct reach *hosts;
@@ -42,6 +44,11 @@ static const char doc[] =
 static const struct argp_option option_table[] = {
     {"json", 'j', NULL, 0, "Print JSON", 0},
     {"quiet", 'q', NULL, 0, "Print troubles only", 0},
+    {"live", 'l', "WHAT", OPTION_ARG_OPTIONAL,
+     "Only check, within 2 s, that a daemon on this host answers and is a member of a machine; with joining as WHAT, "
+     "one "
+     "that does not listen yet will do, too",
+     0},
     {"program", 'p', "FILE", 0, "Also say which libpvm3 this program would load here; it is not run", 0},
     {"timeout", 't', "SECONDS", 0, "Time limit for all hosts together (default: 4)", 0},
     {0}};
@@ -81,6 +88,11 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
     case 'q':
         options.quiet = true;
         return 0;
+    case 'l':
+        options.live = live_of_word(arg);
+        if (options.live == LIVE_NOT)
+            argp_error(state, "--live=%s: give member or joining", arg);
+        return 0;
     case 'p':
         library_program = arg;
         return 0;
@@ -89,6 +101,10 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         add_host(arg, state);
+        return 0;
+    case ARGP_KEY_END:
+        if (options.live != LIVE_NOT && (options.host_count > 0 || options.json || library_program != NULL))
+            argp_error(state, "--live goes with no other option, and looks at this host only");
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -217,6 +233,21 @@ static void print(json_t *report)
     show_report(report, options.quiet);
 }
 
+static int examine_all(struct child *children)
+{
+    json_t *report = begin_report();
+
+    examine(report, children);
+    end_report(report);
+    int exit_code = child_stop ? EXIT_INTERRUPTED : count(report, SEVERITY_ERROR) > 0 ? CONSOLE_FAILED : CONSOLE_OK;
+    if (child_stop)
+        advise("pvm doctor: interrupted");
+    else
+        print(report);
+    json_decref(report);
+    return exit_code;
+}
+
 int doctor_main(int argc, char **argv)
 {
     struct argp argp = {option_table, take_option, "[HOST...]", doc, NULL, NULL, NULL};
@@ -227,15 +258,7 @@ int doctor_main(int argc, char **argv)
     if (children != NULL && options.hosts != NULL) {
         argp_parse(&argp, argc, argv, 0, NULL, NULL);
         catch_signals();
-        json_t *report = begin_report();
-        examine(report, children);
-        end_report(report);
-        exit_code = child_stop ? EXIT_INTERRUPTED : count(report, SEVERITY_ERROR) > 0 ? CONSOLE_FAILED : CONSOLE_OK;
-        if (child_stop)
-            advise("pvm doctor: interrupted");
-        else
-            print(report);
-        json_decref(report);
+        exit_code = options.live != LIVE_NOT ? live_check(options.live) : examine_all(children);
     } else
         advise("pvm doctor: out of memory");
     for (int i = 0; children != NULL && i <= options.host_count; i++)

@@ -15,7 +15,7 @@
 
 enum { DESCRIPTORS_WISHED = 256, PROCESSES_WISHED = 64 };
 #define MEMLOCK_WISHED (64L << 20) /* bytes: PVM_RDMA_CACHE's default */
-#define SHM_WISHED     (64L << 20) /* bytes in /dev/shm, what container managers give */
+#define SHM_WISHED     64000000L   /* bytes in /dev/shm, what container managers give */
 #define PROBE_BYTES    (1L << 20)
 #define YEAR_2024      1704067200
 

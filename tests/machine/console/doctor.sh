@@ -316,6 +316,45 @@ case_stopped() {
     kill -CONT "$daemon"
 }
 
+live() { # CODE TEXT [WHAT]
+    pvm doctor --live${3:+=$3}
+    same "exit code of --live${3:+=$3}" "$1" "$code"
+    has "--live${3:+=$3}" "$2" "$out$err"
+    same "lines" 1 "$(grep -c . <<<"$out$err")"
+}
+
+case_live() {
+    live 1 "no daemon runs here"
+    live 0 "no daemon listens yet" joining
+    daemon_runs && fail "it started a daemon"
+    nothing_left
+    pvm -n 127.0.0.1 -c id
+    live 0 "the daemon answers: 1 host"
+    pvm -c 'add 127.0.0.2'
+    live 0 "the daemon answers: 2 hosts" member
+    daemon=$(daemon_pid)
+    kill -STOP "$daemon"
+    began=$SECONDS
+    live 1 "the daemon does not answer" joining
+    [ $((SECONDS - began)) -lt 10 ] || fail "it took over 10 s" # 1.5 s, but for other load
+    kill -CONT "$daemon"
+    live 0 "the daemon answers"
+    pvm -c halt
+    pvm -n 127.0.0.1 -c id
+    kill -KILL "$(daemon_pid)"
+    eventually daemon_is_gone
+    printf %s "$PVM_TMP/none" >"$PVM_TMP/pvmd.$user"
+    chmod 600 "$PVM_TMP/pvmd.$user"
+    live 1 "was killed"
+    live 0 "no daemon listens yet" joining
+    rm -f "$PVM_TMP"/pvm[dt]*
+    for wrong in "--live=slave" "--live hostb" "--live --json" "--live -p $DPVM_BIN/pvm"; do
+        eval "pvm doctor $wrong"
+        same "exit code of $wrong" 2 "$code"
+        has "$wrong" "--live" "$err"
+    done
+}
+
 # It has a socket, but holds no lock on the address file.
 case_old_daemon() {
     python3 -c '
