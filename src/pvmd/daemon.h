@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include "pvmd/hosts/applicant.h"
+#include "pvmd/applicant/applicant.h"
 
 /* The command line. */
 struct pvmd_options {

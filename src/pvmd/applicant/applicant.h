@@ -9,13 +9,7 @@
 #ifndef PVMD_APPLICANT_H
 #define PVMD_APPLICANT_H
 
-/* Of the command line. */
-struct pvmd_application {
-    const char *address;    /* HOST:PORT[,HOST:PORT...] */
-    const char *token_file; /* "-": standard input; NULL: the systemd credential pvm-token */
-    const char *name;       /* of this host; NULL: as it calls itself */
-    int speed, slots;       /* 0: not given */
-};
+#include "application.h"
 
 /* Returns the exit code: 0 after the daemon has left in good order, 1 if it cannot join. */
 int pvmd_applicant_run(const struct pvmd_application *application);

@@ -25,22 +25,19 @@
 #include "pvm3.h"
 #include "pvmd/base/hosts.h"
 #include "pvmd/base/own_path.h"
+#include "pvmd/hosts/arrival.h"
+#include "pvmd/hosts/slave.h"
 #include "pvmd/launch/channel.h"
 #include "pvmd/launch/startup.h"
 #include "pvmd/net/dial.h"
 #include "pvmd/net/machine.h"
 #include "pvmd/net/resolve.h"
 #include "wire/tls.h"
-#include "arrival.h"
-#include "hostfile.h"
-#include "slave.h"
 
 #define PAUSE_S      0.25 /* before the second attempt; doubles each time */
 #define PAUSE_MAX_S  15.
 #define ATTEMPT_S    15. /* for an attempt, until the daemon starts */
 #define SAY_AGAIN_US INT64_C(60000000)
-#define TARGETS_MAX  16
-#define TARGET_BYTES 300
 
 extern char **environ;
 
@@ -60,11 +57,8 @@ static enum phase phase;
 static char own_name[PVMD_HOST_NAME_MAX + 1];
 
 /* Whom to call. */
-static struct {
-    char name[TARGET_BYTES];
-    uint16_t port;
-} targets[TARGETS_MAX];
-static unsigned target_count, resolved_count;
+static struct pvmd_targets targets;
+static unsigned resolved_count;
 static struct pvmw_addresses found; /* of the targets that are resolved */
 static struct pvmw_addresses known; /* members of which a member has told us; called first */
 
@@ -568,21 +562,21 @@ static void name_resolved(void *arg, const struct pvmw_addresses *list, const ch
     resolve = NULL;
     for (unsigned j = 0; j < list->count; j++) {
         union pvmw_address a = list->list[j];
-        pvmw_address_set_port(&a, targets[i].port);
+        pvmw_address_set_port(&a, targets.list[i].port);
         pvmw_addresses_add(&found, &a);
     }
     if (why)
-        snprintf(not_found, sizeof not_found, "%s: %s", targets[i].name, why);
+        snprintf(not_found, sizeof not_found, "%s: %s", targets.list[i].name, why);
     resolve_next();
 }
 
 static void resolve_next(void)
 {
-    if (resolved_count == target_count) {
+    if (resolved_count == targets.count) {
         call();
         return;
     }
-    resolve = pvmd_resolve_start(loop, targets[resolved_count].name, name_resolved, NULL);
+    resolve = pvmd_resolve_start(loop, targets.list[resolved_count].name, name_resolved, NULL);
     if (!resolve)
         try_later("cannot look names up: out of memory or threads");
 }
@@ -649,93 +643,17 @@ static void watch(void)
     ev_init(&again, again_event);
 }
 
-/* ---- the command line ---- */
-
-/* Reads HOST:PORT, where HOST may be an IPv6 address in brackets. */
-static bool read_target(char *text)
-{
-    char *colon = strrchr(text, ':'), *end;
-    char *host = text, *last = colon ? colon - 1 : text;
-    unsigned long port = colon ? strtoul(colon + 1, &end, 10) : 0;
-    if (!colon || colon == text || *end || !port || port > UINT16_MAX || target_count == TARGETS_MAX)
-        return false;
-    *colon = '\0';
-    if (*host == '[' && *last == ']') {
-        host++;
-        *last = '\0';
-    }
-    int n = snprintf(targets[target_count].name, TARGET_BYTES, "%s", host);
-    targets[target_count++].port = (uint16_t)port;
-    return n > 0 && n < TARGET_BYTES;
-}
-
-static int read_targets(const char *list)
-{
-    char copy[TARGETS_MAX * TARGET_BYTES], *rest;
-    int n = snprintf(copy, sizeof copy, "%s", list);
-    bool is_sound = n < (int)sizeof copy;
-    for (char *word = strtok_r(copy, ", ", &rest); is_sound && word; word = strtok_r(NULL, ", ", &rest))
-        is_sound = read_target(word);
-    if (is_sound && target_count)
-        return 0;
-    pvmc_log(PVMC_LOG_ERROR, "--join takes HOST:PORT[,HOST:PORT...], as \"pvm token\" prints it, not \"%s\"",
-             PVMC_VISIBLE(list));
-    return PVMC_EFORMAT;
-}
-
-/* The file of the token; "" if none is given. */
-static const char *token_file(char *path, size_t size)
-{
-    const char *folder = getenv("CREDENTIALS_DIRECTORY");
-    if (application->token_file)
-        return application->token_file;
-    snprintf(path, size, "%s/pvm-token", folder ? folder : "");
-    return folder ? path : "";
-}
-
-static int read_token(struct pvmc_token *token)
-{
-    char path[4096], text[2 * PVMC_TOKEN_TEXT] = "";
-    const char *file = token_file(path, sizeof path), *why;
-    FILE *f = !*file ? NULL : strcmp(file, "-") ? fopen(file, "re") : stdin;
-    if (!*file)
-        pvmc_log(PVMC_LOG_ERROR, "no token: give --token-file FILE, or - for standard input");
-    else if (!f)
-        pvmc_log(PVMC_LOG_ERROR, "cannot read the token in %s: %s", file, strerror(errno));
-    if (!f)
-        return PVMC_ESYSTEM;
-    size_t length = fread(text, 1, sizeof text - 1, f);
-    text[length] = '\0';
-    if (f != stdin)
-        fclose(f);
-    int rc = pvmc_token_parse(text, token, &why);
-    if (rc)
-        pvmc_log(PVMC_LOG_ERROR, "%s does not hold a token: %s", strcmp(file, "-") ? file : "standard input", why);
-    OPENSSL_cleanse(text, sizeof text);
-    return rc;
-}
+/* ---- start ---- */
 
 static int take_token(void)
 {
     struct pvmc_token token;
-    int rc = read_token(&token);
+    int rc = pvmd_application_token(application, &token);
     struct pvmd_machine machine = pvmd_machine_of_token(&token);
     rc = rc ? rc : pvmd_machine_join(&machine);
     OPENSSL_cleanse(&machine, sizeof machine);
     OPENSSL_cleanse(&token, sizeof token);
     return rc;
-}
-
-static int take_name(void)
-{
-    if (application->name)
-        snprintf(own_name, sizeof own_name, "%s", application->name);
-    else if (gethostname(own_name, sizeof own_name - 1))
-        return PVMC_ESYSTEM;
-    if (pvmd_host_name_is_valid(own_name))
-        return 0;
-    pvmc_log(PVMC_LOG_ERROR, "\"%s\" cannot be a host's name: give another one (-n)", PVMC_VISIBLE(own_name));
-    return PVMC_EFORMAT;
 }
 
 int pvmd_applicant_run(const struct pvmd_application *a)
@@ -745,7 +663,7 @@ int pvmd_applicant_run(const struct pvmd_application *a)
     const char *tls = pvmw_tls_start();
     if (tls)
         pvmc_log(PVMC_LOG_ERROR, "cannot set up TLS: %s", tls);
-    if (tls || take_name() || read_targets(a->address) || take_token())
+    if (tls || pvmd_application_name(a, own_name) || pvmd_application_targets(a, &targets) || take_token())
         return 1;
     loop = ev_default_loop(EVFLAG_AUTO | EVFLAG_NOENV); /* the one that reaps children */
     if (!loop)
