@@ -140,7 +140,10 @@ static int make(const struct words *w)
                error_text(code));
         return CONSOLE_FAILED;
     }
-    return show(w, token, address);
+    int result = show(w, token, address);
+    if (result != CONSOLE_OK) /* nobody has it */
+        pvm_revoke(strndupa(token + strlen("pvm1-"), PVMC_TOKEN_ID_TEXT - 1));
+    return result;
 }
 
 static const char *state_text(enum pvmtokenstate state)
@@ -249,6 +252,10 @@ int token_offline(int argc, char **argv)
     char text[PVMC_TOKEN_TEXT];
     if (!read_words(argc, argv, &w))
         return CONSOLE_FAILED;
+    if (w.uses != 1 || w.seconds != DEFAULT_SECONDS) {
+        advise("token: a token of --offline is good for any number of hosts, without limit of time");
+        return CONSOLE_FAILED;
+    }
     if (pvmc_token_draw(&token) != 0) {
         advise("token: no random numbers");
         return CONSOLE_FAILED;

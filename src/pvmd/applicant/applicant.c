@@ -38,6 +38,7 @@
 #define PAUSE_MAX_S  15.
 #define ATTEMPT_S    15. /* for an attempt, until the daemon starts */
 #define SAY_AGAIN_US INT64_C(60000000)
+#define SETTLED_US   INT64_C(10000000) /* a daemon that has been linked for this time did not fail at once */
 
 extern char **environ;
 
@@ -70,7 +71,10 @@ static ev_io channel_io, daemon_io, guard_io;
 static ev_timer limit, again, well;
 static double pause_s = PAUSE_S;
 static int64_t since_us;                   /* of the first attempt */
+static int64_t joined_us;                  /* when the daemon was linked */
 static bool was_member;                    /* we come back */
+static bool ending;                        /* we have been told to end */
+static bool is_redirected;                 /* in this attempt, by a member that is not the master */
 static char not_found[256];                /* what the name service has said */
 static char why_not[512];                  /* why the last attempt failed ... */
 static int64_t why_said_us;                /* ... and when that was said */
@@ -194,6 +198,7 @@ __attribute__((format(printf, 1, 2))) static void try_later(const char *format, 
 static void again_event(struct ev_loop *l, ev_timer *w, int events)
 {
     (void)l, (void)w, (void)events;
+    is_redirected = false;
     attempt();
 }
 
@@ -201,6 +206,7 @@ static void limit_event(struct ev_loop *l, ev_timer *w, int events)
 {
     const char *why = dial ? pvmd_dial_why(dial) : "";
     (void)l, (void)w, (void)events;
+    known.count = 0;
     try_later("no answer within %g s%s%s", ATTEMPT_S, *why ? "; " : "", why);
 }
 
@@ -246,8 +252,10 @@ static void joined(void)
     ev_timer_stop(loop, &limit);
     pvmc_log(PVMC_LOG_INFO, "%s the machine as %s", was_member ? "has come back to" : "has joined", own_name);
     pvmc_notify_socket_send("READY=1\nSTATUS=is a host of the machine");
+    if (!was_member)
+        since_us = pvmc_clock_us(); /* from now on, of coming back */
     was_member = true;
-    pause_s = PAUSE_S;
+    joined_us = pvmc_clock_us();
     close_channel();
     close_daemon_fd();
 }
@@ -287,8 +295,15 @@ static void daemon_lost(int status)
     else
         pvmc_log(PVMC_LOG_WARNING, "the daemon has lost the machine: coming back");
     pvmc_notify_socket_send("STATUS=has lost the machine, and tries to come back");
-    since_us = pvmc_clock_us();
-    pause_before_attempt();
+    if (pvmc_clock_us() - joined_us > SETTLED_US) {
+        pause_s = PAUSE_S;
+        since_us = pvmc_clock_us();
+    }
+    if (is_too_late())
+        give_up("has come back to the machine, and lost it soon, for %g s (PVM_REJOIN_TIMEOUT)",
+                (double)limit_us() / 1e6);
+    else
+        pause_before_attempt();
 }
 
 static void daemon_did_not_start(void)
@@ -312,7 +327,7 @@ static void child_event(struct ev_loop *l, ev_child *w, int events)
     guard_fd = -1;
     daemon_pid = 0;
     bool was_joined = phase == JOINED;
-    if (WIFEXITED(status) && !WEXITSTATUS(status))
+    if (ending || (WIFEXITED(status) && !WEXITSTATUS(status)))
         finish(0);
     else if (was_joined)
         daemon_lost(status);
@@ -355,14 +370,23 @@ static int make_pair(int pair[2])
     return pair[0] < 0 || pair[1] < 0 ? EMFILE : 0;
 }
 
+static void close_pair(const int pair[2])
+{
+    for (int i = 0; i < 2; i++)
+        if (pair[i] >= 0)
+            close(pair[i]);
+}
+
 static void start_daemon(void)
 {
-    int pair[2], guard[2];
+    int pair[2] = {-1, -1}, guard[2] = {-1, -1};
     int error = make_pair(pair);
     error = error ? error : make_pair(guard);
     error = error ? error : spawn_daemon(pair[1], guard[1]);
     if (error) {
         daemon_pid = 0;
+        close_pair(pair);
+        close_pair(guard);
         try_later("cannot start %s: %s", pvmd_own_path(), strerror(error));
         return;
     }
@@ -408,10 +432,12 @@ static void go_to_master(const char *where)
 {
     struct pvmw_addresses master = {0};
     drop_attempt();
-    if (pvmw_addresses_parse(where, &master) || !master.count) {
-        try_later("a member does not know where the master is");
+    if (is_redirected || pvmw_addresses_parse(where, &master) || !master.count) {
+        known.count = 0;
+        try_later("cannot reach the master at the address that a member names");
         return;
     }
+    is_redirected = true;
     known = master;
     attempt();
 }
@@ -547,6 +573,9 @@ static void call(void)
     for (unsigned i = 0; i < found.count; i++)
         pvmw_addresses_add(&all, &found.list[i]);
     phase = CALLING;
+    ev_timer_stop(loop, &limit);
+    ev_timer_set(&limit, ATTEMPT_S + all.count * PVMD_DIAL_EACH_S, 0.);
+    ev_timer_start(loop, &limit);
     if (!all.count)
         try_later("%s", not_found);
     else if (!(dial = pvmd_dial_new(loop, &all, &preface, &events, NULL)))
@@ -597,6 +626,7 @@ static void end_by_signal(struct ev_loop *l, ev_signal *w, int events)
 {
     (void)l, (void)events;
     pvmc_notify_socket_send("STOPPING=1");
+    ending = true;
     if (daemon_pid)
         kill(daemon_pid, w->signum);
     else

@@ -19,6 +19,7 @@
 #include "pvmd/net/liveness.h"
 #include "pvmd/launch/manual.h"
 #include "newcomer.h"
+#include "tokens.h"
 #include "pvm3.h"
 #include "pvmd/net/rpc.h"
 #include "pvmd/quorum/tables.h"
@@ -318,6 +319,9 @@ static void make_member(struct pvmd_newcomer *n)
     pvmc_log(PVMC_LOG_INFO, "host %s (%s, %s port %u) is a member", n->host->name, n->host->arch, n->host->address,
              n->host->port);
     n->status = (int)pvmc_tid_of_host_index(n->host->index);
+    if (n->token)
+        pvmd_tokens_spend(n->token);
+    n->token = 0;
     n->phase = PVMD_NEWCOMER_DONE;
     n->host = NULL; /* it may leave before the order is done */
 }

@@ -10,8 +10,6 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/proto.h"
-#include "core/version.h"
-#include "core/visible.h"
 #include "pvm3.h"
 #include "pvmd/base/hosts.h"
 #include "pvmd/base/self.h"
@@ -47,7 +45,7 @@ struct pvmd_arrival {
     size_t length;
     char *text; /* to be written */
     size_t text_bytes, text_done;
-    const struct pvmd_launch_events *events; /* while STARTING */
+    const struct pvmd_launch_events *events; /* from STARTING on */
     void *owner;
     struct pvmd_arrival *prev, *next;
 };
@@ -95,8 +93,6 @@ static void release(struct pvmd_arrival *a)
 
 void pvmd_arrival_release(struct pvmd_arrival *a)
 {
-    if (a->has_use)
-        pvmd_tokens_spend(a->token);
     release(a);
 }
 
@@ -124,11 +120,17 @@ static void write_line(struct pvmd_arrival *a, const char *line)
     pvmw_tls_flush(a->tls);
 }
 
+static void give_back(struct pvmd_arrival *a)
+{
+    if (a->has_use)
+        pvmd_tokens_give_back(a->token);
+    a->has_use = false;
+}
+
 void pvmd_arrival_refuse(struct pvmd_arrival *a, int code, const char *why)
 {
     char line[PVMD_START_LINE_MAX];
-    if (a->has_use)
-        pvmd_tokens_give_back(a->token);
+    give_back(a);
     if (why && a->is_proven) {
         pvmd_error_line_format(code, why, line, sizeof line);
         write_line(a, line);
@@ -157,7 +159,34 @@ static void fail(struct pvmd_arrival *a, int code, const char *why)
         events->failed(owner, code, true, why);
     } else {
         ev_io_stop(pvmd.loop, &a->io);
+        if (a->state == WAITING)
+            give_back(a);
     }
+}
+
+/* Whoever waits for its turn is refused when that comes: see pvmd_arrival_is_revoked(). */
+static void token_revoked(unsigned place)
+{
+    struct pvmd_arrival *a, *next;
+    DL_FOREACH_SAFE (arrivals, a, next) {
+        const struct pvmd_launch_events *events = a->events;
+        void *owner = a->owner;
+        if (a->token != place || a->state == WAITING)
+            continue;
+        pvmd_arrival_refuse(a, PvmDenied, "the token is revoked");
+        if (events)
+            events->failed(owner, PvmDenied, true, "the token is revoked");
+    }
+}
+
+bool pvmd_arrival_is_revoked(const struct pvmd_arrival *a)
+{
+    return pvmd_tokens_is_revoked(a->token);
+}
+
+void pvmd_arrival_listen(void)
+{
+    pvmd_tokens_on_revoked(token_revoked);
 }
 
 /* ---- its request ---- */
@@ -192,18 +221,13 @@ static void name_master(struct pvmd_arrival *a)
         pvmd_arrival_refuse(a, PvmOutOfRes, "the machine has no master at present");
         return;
     }
+    if (pvmw_address_is_loopback(&where) && !a->is_local) {
+        pvmd_arrival_refuse(a, PvmOutOfRes, "the address of the master is one of its own machine only");
+        return;
+    }
     snprintf(line, sizeof line, "%s %s", PVMD_ARRIVAL_MOVED, pvmw_address_text(&where, text));
     write_line(a, line);
     release(a);
-}
-
-static void refuse_version(struct pvmd_arrival *a, const struct request *r)
-{
-    char why[256];
-    snprintf(why, sizeof why, "the machine has dpvm %s (protocol %d), this host %s (%ld): install the same on both",
-             pvmc_version, PVMC_DAEMON_PROTOCOL, PVMC_VISIBLE(r->version), r->protocol);
-    pvmc_log(PVMC_LOG_WARNING, "a daemon that would join: %s", why);
-    pvmd_arrival_refuse(a, PvmBadVersion, why);
 }
 
 static void join(struct pvmd_arrival *a, const struct request *r)
@@ -223,10 +247,8 @@ static void join(struct pvmd_arrival *a, const struct request *r)
 static void take_request(struct pvmd_arrival *a, const char *line)
 {
     struct request r;
-    if (!read_request(line, &r))
+    if (!read_request(line, &r) || r.protocol != PVMC_DAEMON_PROTOCOL)
         fail(a, PvmCantStart, "it does not follow the protocol");
-    else if (r.protocol != PVMC_DAEMON_PROTOCOL)
-        refuse_version(a, &r);
     else if (!is_sound(&r))
         pvmd_arrival_refuse(a, PvmBadParam, "its name, speed or slots are not valid");
     else if (!pvmd_is_master())

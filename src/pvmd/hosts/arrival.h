@@ -36,10 +36,17 @@ bool pvmd_arrival_is_local(const struct pvmd_arrival *a);
 /* Writes the start text (copied). One of the events follows, from the loop; after `failed` the arrival is gone. */
 void pvmd_arrival_start(struct pvmd_arrival *a, const char *text, const struct pvmd_launch_events *events, void *owner);
 
-/* It is linked, or has been told why not (`why` may be NULL): closes the channel and frees it. No event follows. */
+/* Whether its token has been revoked meanwhile. */
+bool pvmd_arrival_is_revoked(const struct pvmd_arrival *a);
+
+/*
+ * It is linked: the use of its token that is set aside is the newcomer's from now on. Or it has been told why not
+ * (`why` may be NULL), and the use is given back. Closes the channel and frees it. No event follows.
+ */
 void pvmd_arrival_release(struct pvmd_arrival *a);
 void pvmd_arrival_refuse(struct pvmd_arrival *a, int code, const char *why);
 
+void pvmd_arrival_listen(void); /* at the start: for tokens that are revoked */
 void pvmd_arrival_stop(void);
 
 #endif

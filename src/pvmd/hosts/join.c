@@ -493,6 +493,7 @@ static void start_tables(bool is_back)
 {
     pvmd_membership_start();
     pvmd_tokens_start();
+    pvmd_arrival_listen();
     pvmd_petition_start();
     if (is_back)
         pvmd_tables_return();

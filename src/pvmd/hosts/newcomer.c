@@ -74,6 +74,14 @@ static void end_arrival(struct pvmd_newcomer *n, int code, const char *why)
     n->arrival = NULL;
 }
 
+/* Of the token of a host that is linked, and does not become a member. */
+static void give_use_back(struct pvmd_newcomer *n)
+{
+    if (n->token)
+        pvmd_tokens_give_back(n->token);
+    n->token = 0;
+}
+
 static void settle(struct pvmd_newcomer *n, enum pvmd_newcomer_phase phase)
 {
     bool tell = n->phase < PVMD_NEWCOMER_LINKED;
@@ -105,8 +113,7 @@ void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, .
     end_arrival(n, code, n->why);
     stop(n);
     if (n->host) {
-        if (n->phase == PVMD_NEWCOMER_LINKED)
-            pvmd_tokens_host_lost(n->host);
+        give_use_back(n);
         pvmd_link_close(n->host);
         pvmd_host_free(n->host);
         n->host = NULL;
@@ -121,6 +128,7 @@ void pvmd_newcomer_fail(struct pvmd_newcomer *n, int code, const char *format, .
 void pvmd_newcomer_clear(struct pvmd_newcomer *n)
 {
     end_arrival(n, PvmDSysErr, "the master's daemon ends");
+    give_use_back(n);
     stop(n);
     pvmd_host_spec_free(&n->spec);
     free(n->why);
@@ -521,8 +529,12 @@ static const struct pvmd_launcher *choose_launcher(const struct pvmd_newcomer *n
 /* Its daemon waits for the start text. */
 static void start_arrival(struct pvmd_newcomer *n)
 {
-    char *text = format_text(n);
     n->phase = PVMD_NEWCOMER_LAUNCH;
+    if (pvmd_arrival_is_revoked(n->arrival)) {
+        pvmd_newcomer_fail(n, PvmDenied, "the token is revoked");
+        return;
+    }
+    char *text = format_text(n);
     if (!text) {
         pvmd_newcomer_fail(n, PvmNoMem, "out of memory");
         return;
@@ -692,8 +704,10 @@ void pvmd_newcomer_link_up(struct pvmd_newcomer *n)
         pvmd_launch_release(n->launch);
     if (n->delegate)
         pvmd_delegate_release(n->delegate);
-    if (n->arrival)
+    if (n->arrival) {
+        n->token = pvmd_arrival_token(n->arrival);
         pvmd_arrival_release(n->arrival);
+    }
     n->launch = NULL;
     n->delegate = NULL;
     n->arrival = NULL;

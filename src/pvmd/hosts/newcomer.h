@@ -39,6 +39,7 @@ struct pvmd_newcomer {
     struct pvmd_hosting *hosting; /* while a hoster starts it */
     struct pvmd_courier_key key;  /* for the daemon that the hoster starts */
     struct pvmd_launch *launch;
+    unsigned token;                 /* once LINKED: the place of the token of which it has a use; 0: none */
     struct pvmd_arrival *arrival;   /* instead, of a daemon that joins by itself */
     struct pvmd_delegate *delegate; /* while a member launches it */
     unsigned at;                    /* the index of the host that does: ours, or the member's */

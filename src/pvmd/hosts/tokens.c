@@ -35,6 +35,7 @@ struct token {
 
 static struct token tokens[PVMD_TOKENS_MAX];
 static uint32_t published; /* number of the last change */
+static void (*tell_revoked)(unsigned place);
 
 static struct token *token_at(unsigned place)
 {
@@ -64,6 +65,17 @@ static void forget(struct token *t)
     *t = (struct token){0};
 }
 
+/* Another token takes its entry: hosts that joined with this one cannot come back with the other. Each member does so.
+ */
+static void detach_hosts(const struct token *t)
+{
+    size_t count;
+    struct pvmd_host **members = pvmd_host_list(&count);
+    for (size_t i = 0; i < count; i++)
+        if (members[i]->token == t - tokens + 1)
+            members[i]->token = 0;
+}
+
 /* ---- what it is good for ---- */
 
 static bool lets_return(const struct token *t)
@@ -71,24 +83,30 @@ static bool lets_return(const struct token *t)
     return t->returns && pvmc_clock_us() < t->returns_us;
 }
 
-static bool has_uses(const struct token *t)
+static bool is_expired(const struct token *t)
 {
-    return t->uses_left == UNLIMITED || t->uses_left > t->taken;
+    return pvmc_clock_us() >= t->expires_us;
 }
 
 static enum pvmc_token_state state_of(const struct token *t)
 {
     if (t->revoked)
         return PVMC_TOKEN_REVOKED;
-    if (pvmc_clock_us() >= t->expires_us)
+    if (is_expired(t))
         return PVMC_TOKEN_EXPIRED;
-    return has_uses(t) ? PVMC_TOKEN_GOOD : PVMC_TOKEN_USED_UP;
+    return t->uses_left ? PVMC_TOKEN_GOOD : PVMC_TOKEN_USED_UP;
+}
+
+/* How many hosts it lets in, those included for which a use is set aside. */
+static uint64_t uses_of(const struct token *t)
+{
+    uint64_t uses = is_expired(t) ? 0 : t->uses_left;
+    return t->revoked ? 0 : uses + (lets_return(t) ? t->returns : 0);
 }
 
 enum pvmd_verdict pvmd_tokens_judge(unsigned place)
 {
-    static const enum pvmd_verdict verdicts[] = {[PVMC_TOKEN_GOOD] = PVMD_VERDICT_GO,
-                                                 [PVMC_TOKEN_EXPIRED] = PVMD_VERDICT_EXPIRED,
+    static const enum pvmd_verdict verdicts[] = {[PVMC_TOKEN_EXPIRED] = PVMD_VERDICT_EXPIRED,
                                                  [PVMC_TOKEN_USED_UP] = PVMD_VERDICT_USED_UP,
                                                  [PVMC_TOKEN_REVOKED] = PVMD_VERDICT_REVOKED};
     static const char *const words[] = {[PVMC_TOKEN_EXPIRED] = "it has expired",
@@ -96,8 +114,10 @@ enum pvmd_verdict pvmd_tokens_judge(unsigned place)
                                         [PVMC_TOKEN_REVOKED] = "it is revoked"};
     const struct token *t = token_at(place);
     enum pvmc_token_state state = state_of(t);
-    if (state == PVMC_TOKEN_GOOD || (state != PVMC_TOKEN_REVOKED && lets_return(t)))
+    if (uses_of(t) > t->taken)
         return PVMD_VERDICT_GO;
+    if (uses_of(t)) /* they may be given back */
+        return PVMD_VERDICT_BUSY;
     pvmc_log(PVMC_LOG_WARNING, "refused a daemon that would join with token %s: %s", pvmd_tokens_id(place),
              words[state]);
     return verdicts[state];
@@ -147,6 +167,8 @@ static int get_row(struct pvmc_buf *b)
         return PVMC_EFORMAT;
     memcpy(key.id, id, sizeof key.id);
     memcpy(key.secret, secret, sizeof key.secret);
+    if (memcmp(key.id, pvmd_secrets->others[place_of(&tokens[number])].machine.id, sizeof key.id))
+        detach_hosts(&tokens[number]);
     tokens[number] = t;
     int rc = pvmd_machine_set_other(place_of(&tokens[number]), t.in_use ? &key : NULL);
     OPENSSL_cleanse(&key, sizeof key);
@@ -227,9 +249,9 @@ void pvmd_tokens_committed(uint32_t seq)
 bool pvmd_tokens_take(unsigned place)
 {
     struct token *t = token_at(place);
-    bool is_good = t->in_use && (state_of(t) == PVMC_TOKEN_GOOD || (!t->revoked && lets_return(t)));
-    t->taken += is_good;
-    return is_good;
+    bool is_left = t->in_use && uses_of(t) > t->taken;
+    t->taken += is_left;
+    return is_left;
 }
 
 void pvmd_tokens_give_back(unsigned place)
@@ -242,19 +264,29 @@ void pvmd_tokens_spend(unsigned place)
 {
     struct token *t = token_at(place);
     pvmd_tokens_give_back(place);
+    if (t->uses_left == UNLIMITED && !is_expired(t))
+        return;
     if (lets_return(t))
         t->returns--;
-    else if (t->uses_left != UNLIMITED && t->uses_left)
+    else if (t->uses_left)
         t->uses_left--;
-    else
-        return;
     changed(t);
+}
+
+bool pvmd_tokens_is_revoked(unsigned place)
+{
+    return token_at(place)->revoked;
+}
+
+void pvmd_tokens_on_revoked(void (*tell)(unsigned place))
+{
+    tell_revoked = tell;
 }
 
 void pvmd_tokens_host_lost(const struct pvmd_host *host)
 {
     struct token *t = host->token ? &tokens[host->token - 1] : NULL;
-    if (!t || !t->in_use || t->uses_left == UNLIMITED)
+    if (!t || !t->in_use || (t->uses_left == UNLIMITED && t->expires_us == NEVER_US))
         return;
     t->returns = lets_return(t) ? t->returns + 1 : 1;
     t->returns_us = pvmc_clock_us() + pvmc_config_us(PVMC_SETTING_REJOIN_TIMEOUT);
@@ -276,16 +308,6 @@ static struct token *find_room(void)
             oldest = t;
     }
     return oldest;
-}
-
-/* Hosts that joined with the token that had this entry before cannot come back with the new one. */
-static void detach_hosts(const struct token *t)
-{
-    size_t count;
-    struct pvmd_host **members = pvmd_host_list(&count);
-    for (size_t i = 0; i < count; i++)
-        if (members[i]->token == t - tokens + 1)
-            members[i]->token = 0;
 }
 
 static int enter(const struct pvmc_token *text, uint32_t uses, int64_t expires_us, struct token **entered)
@@ -387,6 +409,8 @@ static int revoke_token(const struct pvmd_petition *p, struct pvmc_buf *body)
     t->revoked = true;
     pvmc_log(PVMC_LOG_INFO, "token %s is revoked", text);
     answer_changed(p, t, NULL);
+    if (tell_revoked)
+        tell_revoked(place_of(t));
     return 0;
 }
 
@@ -469,6 +493,10 @@ int pvmd_tokens_accept(const char *path)
         pvmc_log(PVMC_LOG_ERROR, "%s does not hold a token: %s; \"pvm token --offline\" makes one", path, why);
     if (!rc && !find(token.id)) /* a daemon that takes its machine back has it already */
         rc = enter(&token, UNLIMITED, NEVER_US, &t);
+    else
+        t = NULL;
+    if (!rc && t)
+        changed(t);
     OPENSSL_cleanse(text, sizeof text);
     OPENSSL_cleanse(&token, sizeof token);
     return rc;

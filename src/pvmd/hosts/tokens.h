@@ -24,6 +24,10 @@ bool pvmd_tokens_take(unsigned place);
 void pvmd_tokens_give_back(unsigned place);
 void pvmd_tokens_spend(unsigned place);
 
+/* Whether it is revoked; and whom to tell once one is, so that daemons that are about to join with it do not. */
+bool pvmd_tokens_is_revoked(unsigned place);
+void pvmd_tokens_on_revoked(void (*tell)(unsigned place));
+
 /* Master: a member is lost. If it joined with a token, it may come back. */
 void pvmd_tokens_host_lost(const struct pvmd_host *host);
 

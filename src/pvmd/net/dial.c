@@ -168,7 +168,7 @@ static void connected(struct pvmd_dial *d)
 static const char *how_it_ended(const struct pvmd_dial *d, ssize_t n)
 {
     if (d->state == DIAL_ANSWER && !d->preface.from_index)
-        return "does not know this token";
+        return "does not know this token, or has another version of dpvm";
     return n < 0 ? strerror(errno) : "closed the connection";
 }
 
