@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "core/clock.h"
 #include "core/log.h"
 #include "core/message/proto.h"
 #include "pvmd/base/events.h"
@@ -383,6 +384,8 @@ static void do_record(uint8_t kind, uint8_t choice, struct fuzz_input *in)
             pvmd_link_silent(peer, "it is silent");
         else if (choice % 4 == 2 && up)
             pvmd_link_stuck(peer, "it is silent");
+        else if (choice % 4 == 3 && up && choice & 32)
+            pvmd_link_look_idle(peer, pvmc_clock_us() + (choice & 64 ? 1000000000 : 0));
         else if (choice % 4 == 3 && up)
             pvmd_link_forgive(peer, pvmd_link_look(peer) ? pvmd_link_proven_us(peer) + choice : choice);
     }
