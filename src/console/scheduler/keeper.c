@@ -219,16 +219,17 @@ static bool wait_for_guests(void)
 /* The command that becomes the keeper. */
 static bool start(enum keeper_kind kind, char **words, int socket)
 {
-    char kind_text[16], daemon[16], *all[WORDS_MAX] = {KEEPER_WORD, kind_text, daemon};
+    char kind_text[16], daemon[16], hosts[16], *all[WORDS_MAX] = {KEEPER_WORD, kind_text, daemon, hosts};
     char path[PATH_MAX] = "";
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t defaults;
     pid_t pid;
-    int n = 3;
+    int n = 4;
 
     snprintf(kind_text, sizeof(kind_text), "%d", kind);
     snprintf(daemon, sizeof(daemon), "%d", (int)console_daemon());
+    snprintf(hosts, sizeof(hosts), "%d", waiting.hosts);
     while (*words != NULL && n < WORDS_MAX - 1)
         all[n++] = *words++;
     sigemptyset(&defaults);

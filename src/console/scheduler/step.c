@@ -38,6 +38,8 @@ static struct {
     char line[LINE_MAX_BYTES]; /* of srun, so far */
     size_t length;
     char step[64];          /* "JOB.STEP"; "": none has begun */
+    int tasks;              /* that say that a daemon joins, and that it has left, ... */
+    int begun, left;        /* ... and how many have said so */
     bool is_empty;          /* all daemons have left */
     bool stopped;           /* the step has been told to end */
     char *nodes[NODES_MAX]; /* on which daemons are */
@@ -134,12 +136,17 @@ static bool format_update(char **job, char **list)
     return fclose(to) == 0 && asprintf(job, "JobId=%.*s", (int)strcspn(keeper.step, "."), keeper.step) >= 0;
 }
 
-/* Gives nodes without a daemon back. If Slurm refuses, they remain until the last daemon of the job has left. */
+/*
+ * Gives nodes without a daemon back, once all tasks have begun: until then we do not know all nodes that we need. If
+ * Slurm refuses, they remain until the last daemon of the job has left.
+ */
 static void shrink(void)
 {
     char folder[] = "/tmp/pvm-shrink.XXXXXX", *job = NULL, *list = NULL;
 
-    if (keeper.kind != KEEPER_OF_ITSELF || keeper.node_count == 0)
+    if (keeper.kind != KEEPER_OF_ITSELF || keeper.node_count == 0 || keeper.begun < keeper.tasks)
+        return;
+    if (keeper.stopped || keeper.daemon < 0)
         return;
     if (mkdtemp(folder) == NULL || chdir(folder) != 0) /* scontrol leaves scripts in its folder */
         return;
@@ -194,6 +201,28 @@ static bool is_noise(const char *line)
     return false;
 }
 
+static void add_node(const char *name)
+{
+    char *copy = strdup(name);
+
+    if (copy != NULL)
+        keeper.nodes[keeper.node_count++] = copy;
+    keeper.begun++;
+    keeper.is_empty = false;
+    tell("node %s", name);
+    if (keeper.left > 0)
+        shrink(); /* those that have left already */
+}
+
+static void lose_node(const char *name)
+{
+    tell("left %s", name);
+    keeper.left++;
+    if (forget(name))
+        shrink();
+    keeper.is_empty = keeper.kind == KEEPER_OF_ITSELF && keeper.left >= keeper.tasks;
+}
+
 static void take_line(const char *line)
 {
     char name[256], rest[64];
@@ -201,16 +230,10 @@ static void take_line(const char *line)
     if (sscanf(line, KEEPER_STEP "%255s %63s", name, rest) == 2) {
         snprintf(keeper.step, sizeof(keeper.step), "%s", rest);
     } else if (sscanf(line, KEEPER_NODE "%255s %63s", name, rest) == 2 && keeper.node_count < NODES_MAX) {
-        char *copy = strdup(name);
         snprintf(keeper.step, sizeof(keeper.step), "%s", rest);
-        if (copy != NULL)
-            keeper.nodes[keeper.node_count++] = copy;
-        tell("node %s", name);
+        add_node(name);
     } else if (sscanf(line, KEEPER_LEFT "%255s %63s", name, rest) == 2) {
-        tell("left %s", name);
-        if (forget(name) && !keeper.stopped && keeper.daemon >= 0)
-            shrink();
-        keeper.is_empty = keeper.kind == KEEPER_OF_ITSELF && keeper.node_count == 0;
+        lose_node(name);
     } else if (*line != '\0' && !is_noise(line)) {
         tell("say %s", line);
     }
@@ -373,7 +396,7 @@ static bool start_srun(char **words)
 
 int keeper_main(int argc, char **argv)
 {
-    if (argc < 4)
+    if (argc < 5)
         return 2;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
@@ -381,10 +404,11 @@ int keeper_main(int argc, char **argv)
     signal(SIGTERM, SIG_IGN); /* of a job that ends; the step's end follows */
     keeper.kind = (enum keeper_kind)atoi(argv[1]);
     keeper.daemon_pid = atoi(argv[2]);
+    keeper.tasks = atoi(argv[3]);
     keeper.daemon = pidfd_open(keeper.daemon_pid, 0);
     keeper.console = STDIN_FILENO;
-    if (keeper.daemon < 0 || !start_srun(argv + 3)) {
-        tell("say cannot start %s: %s", argv[3], strerror(errno));
+    if (keeper.daemon < 0 || !start_srun(argv + 4)) {
+        tell("say cannot start %s: %s", argv[4], strerror(errno));
         tell("end");
         return 1;
     }
