@@ -41,6 +41,7 @@ static struct {
     int tasks;              /* that say that a daemon joins, and that it has left, ... */
     int begun, left;        /* ... and how many have said so */
     bool is_empty;          /* all daemons have left */
+    bool has_token;         /* the tasks have been given it */
     bool stopped;           /* the step has been told to end */
     char *nodes[NODES_MAX]; /* on which daemons are */
     int node_count;
@@ -103,6 +104,7 @@ static void tell_tasks(const char *address, const char *token)
 {
     if (keeper.to_srun < 0)
         return;
+    keeper.has_token = true;
     write_all(keeper.to_srun, address);
     write_all(keeper.to_srun, "\n");
     write_all(keeper.to_srun, token);
@@ -259,14 +261,26 @@ static void take_output(void)
     }
 }
 
+/*
+ * The console has ended. With a token the daemons need it no more. Without one they would never join, on nodes that are
+ * held for them alone; those of a job are held by that job in any case, and its end is to be told to the daemon here.
+ */
+static void console_ended(void)
+{
+    if (keeper.kind == KEEPER_OF_ITSELF && !keeper.has_token && !keeper.stopped)
+        stop();
+}
+
 /* Orders come whole: the console writes each at once, and they are few. */
 static void take_order(struct pollfd *p)
 {
     char order[2 * LINE_MAX_BYTES], address[LINE_MAX_BYTES], token[LINE_MAX_BYTES];
     ssize_t got = recv(keeper.console, order, sizeof(order) - 1, MSG_DONTWAIT);
 
-    if (got == 0)
-        p->fd = -1; /* the console has ended; we go on */
+    if (got == 0) {
+        p->fd = -1;
+        console_ended();
+    }
     if (got <= 0)
         return;
     order[got] = '\0';
