@@ -54,6 +54,12 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* The keeper ends its step, and then itself. */
+static void stop_keeper(void)
+{
+    send(waiting.fd, "stop\n", 5, MSG_NOSIGNAL);
+}
+
 /* ---- what the keeper tells ---- */
 
 /* For all tasks of the step, as long as it lasts: who loses the machine for a while may come back. */
@@ -64,6 +70,7 @@ static void give_token(void)
 
     if (code < 0) {
         advise("pvm: cannot make a token: %s", error_text(code));
+        stop_keeper();
         waiting.ended = true;
         return;
     }
@@ -168,7 +175,7 @@ static void call_off(void)
 {
     double until_s = now_s() + END_MS / 1e3;
 
-    send(waiting.fd, "stop\n", 5, MSG_NOSIGNAL);
+    stop_keeper();
     while (!waiting.ended && !console.lost && now_s() < until_s) {
         if (console_wait(waiting.fd, LOOK_MS))
             take_lines();
