@@ -21,7 +21,7 @@
 #include "dpvm.h"
 #include "scheduler.h"
 
-enum { LOOK_MS = 100, END_MS = 10000, TOKEN_S = 0, LINE_MAX_BYTES = 4096, KEEPERS_MAX = 64, WORDS_MAX = 128 };
+enum { LOOK_MS = 100, END_MS = 10000, TOKEN_S = 600, LINE_MAX_BYTES = 4096, KEEPERS_MAX = 64, WORDS_MAX = 128 };
 
 extern char **environ;
 
@@ -40,8 +40,9 @@ static struct wait {
     int hosts;            /* that shall join */
     struct guest *guests; /* those that have begun to */
     int count;
-    bool ended;     /* the keeper has */
-    double until_s; /* 0: no limit yet */
+    char token_id[64]; /* "": there is none yet */
+    bool ended;        /* the keeper has */
+    double until_s;    /* 0: no limit yet */
     char line[LINE_MAX_BYTES];
     size_t length;
 } waiting;
@@ -62,7 +63,7 @@ static void stop_keeper(void)
 
 /* ---- what the keeper tells ---- */
 
-/* For all tasks of the step, as long as it lasts: who loses the machine for a while may come back. */
+/* For all tasks of the step. Hosts that are lost may come back with it for PVM_REJOIN_TIMEOUT, even if it is over. */
 static void give_token(void)
 {
     char *token, *address, *order = NULL;
@@ -74,6 +75,8 @@ static void give_token(void)
         waiting.ended = true;
         return;
     }
+    if (sscanf(token, "%*[^-]-%63[^-]", waiting.token_id) != 1)
+        waiting.token_id[0] = '\0';
     int length = asprintf(&order, "token %s %s\n", address, token);
     if (length > 0) {
         send(waiting.fd, order, (size_t)length, MSG_NOSIGNAL);
@@ -218,6 +221,8 @@ static bool wait_for_guests(void)
     if (console_interrupts > 0)
         call_off();
     say_who_is_missing();
+    if (joined() == 0 && waiting.token_id[0] != '\0') /* those that have joined may have to come back */
+        pvm_revoke(waiting.token_id);
     return false;
 }
 
