@@ -25,6 +25,7 @@ enum {
     SCONTROL_MS = 60000, /* for scontrol and scancel */
     LEFT_MS = 2000,      /* for srun to notice that its last daemon has left */
     ENDING_MS = 10000,   /* for a step that has been told to end */
+    READS_MAX = 64,      /* at srun's end; 16 empty a full pipe */
     NODES_MAX = 4095,
 };
 
@@ -32,7 +33,7 @@ static struct {
     enum keeper_kind kind;
     int console;
     int daemon; /* pidfd; -1: it has ended */
-    pid_t daemon_pid, srun;
+    pid_t srun;
     int srun_ended;            /* pidfd */
     int to_srun, from_srun;    /* -1: closed */
     char line[LINE_MAX_BYTES]; /* of srun, so far */
@@ -304,13 +305,21 @@ static void daemon_ended(void)
         kill(keeper.srun, SIGTERM); /* it still waits for nodes */
 }
 
+/* What srun has written is in the pipe by now. Helpers of srun may live on and hold it open, so we do not wait. */
+static void take_rest(void)
+{
+    struct pollfd p = {keeper.from_srun, POLLIN, 0};
+
+    for (int i = 0; i < READS_MAX && keeper.from_srun >= 0 && poll(&p, 1, 0) > 0; i++)
+        take_output();
+}
+
 /* A step that has begun ends only with its job: so does the machine. */
 static void srun_ended(void)
 {
-    while (keeper.from_srun >= 0)
-        take_output();
+    take_rest();
     if (keeper.kind == KEEPER_OF_JOB && keeper.step[0] != '\0' && !keeper.stopped && keeper.daemon >= 0)
-        kill(keeper.daemon_pid, SIGTERM);
+        pidfd_send_signal(keeper.daemon, SIGTERM, NULL, 0);
 }
 
 static void loop(void)
@@ -417,9 +426,8 @@ int keeper_main(int argc, char **argv)
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN); /* of a job that ends; the step's end follows */
     keeper.kind = (enum keeper_kind)atoi(argv[1]);
-    keeper.daemon_pid = atoi(argv[2]);
     keeper.tasks = atoi(argv[3]);
-    keeper.daemon = pidfd_open(keeper.daemon_pid, 0);
+    keeper.daemon = pidfd_open(atoi(argv[2]), 0);
     keeper.console = STDIN_FILENO;
     if (keeper.daemon < 0 || !start_srun(argv + 4)) {
         tell("say cannot start %s: %s", argv[4], strerror(errno));
