@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "console/commands/host.h"
@@ -25,8 +26,11 @@ enum { LOOK_MS = 100, END_MS = 10000, TOKEN_S = 600, LINE_MAX_BYTES = 4096, KEEP
 
 extern char **environ;
 
-/* Connections to keepers that live, which end with them. */
-static int keepers[KEEPERS_MAX];
+/* Our keepers, but for those whose end we have noticed. */
+static struct {
+    int fd; /* the connection, which ends with the keeper */
+    pid_t pid;
+} keepers[KEEPERS_MAX];
 static int keeper_count;
 
 struct guest {
@@ -37,6 +41,7 @@ struct guest {
 
 static struct wait {
     int fd;
+    pid_t keeper;         /* 0: it has not been started */
     int hosts;            /* that shall join */
     struct guest *guests; /* those that have begun to */
     int count;
@@ -236,7 +241,7 @@ static bool start(enum keeper_kind kind, char **words, int socket)
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t defaults;
-    pid_t pid;
+    pid_t pid = 0;
     int n = 4;
 
     snprintf(kind_text, sizeof(kind_text), "%d", kind);
@@ -257,6 +262,7 @@ static bool start(enum keeper_kind kind, char **words, int socket)
     error = error != 0 ? error : posix_spawn(&pid, path, &actions, &attributes, all, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
+    waiting.keeper = error == 0 ? pid : 0;
     if (error != 0)
         advise("pvm: cannot start a process that keeps the step: %s", strerror(error));
     return error == 0;
@@ -267,17 +273,29 @@ static void free_wait(void)
     for (int i = 0; i < waiting.count; i++)
         free(waiting.guests[i].name);
     free(waiting.guests);
-    if (waiting.ended)
+    if (waiting.keeper == 0) {
         close(waiting.fd);
-    else
-        keepers[keeper_count++] = waiting.fd;
+    } else {
+        keepers[keeper_count].fd = waiting.fd;
+        keepers[keeper_count++].pid = waiting.keeper;
+    }
     waiting = (struct wait){0};
+}
+
+static void reap_keepers(void)
+{
+    for (int i = keeper_count; i-- > 0;)
+        if (waitpid(keepers[i].pid, NULL, WNOHANG) != 0) {
+            close(keepers[i].fd);
+            keepers[i] = keepers[--keeper_count];
+        }
 }
 
 bool keeper_start(enum keeper_kind kind, int hosts, char **words)
 {
     int ends[2];
 
+    reap_keepers();
     if (keeper_count == KEEPERS_MAX || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         advise("pvm: no descriptor for a further step");
         return false;
@@ -307,11 +325,11 @@ void scheduler_await_end(void)
 
     for (int i = 0; i < keeper_count; i++) {
         char bytes[256];
-        struct pollfd p = {keepers[i], POLLIN, 0};
+        struct pollfd p = {keepers[i].fd, POLLIN, 0};
         for (double left_s; (left_s = until_s - now_s()) > 0 && poll(&p, 1, (int)(left_s * 1e3) + 1) > 0;)
             if (recv(p.fd, bytes, sizeof(bytes), 0) <= 0)
                 break;
-        close(keepers[i]);
+        close(keepers[i].fd);
     }
     keeper_count = 0;
 }
