@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 #include "console/commands/host.h"
@@ -21,12 +22,15 @@
 #include "dpvm.h"
 #include "scheduler.h"
 
-enum { LOOK_MS = 100, END_MS = 10000, TOKEN_S = 0, LINE_MAX_BYTES = 4096, KEEPERS_MAX = 64, WORDS_MAX = 128 };
+enum { LOOK_MS = 100, END_MS = 10000, TOKEN_S = 600, LINE_MAX_BYTES = 4096, KEEPERS_MAX = 64, WORDS_MAX = 128 };
 
 extern char **environ;
 
-/* Connections to keepers that live, which end with them. */
-static int keepers[KEEPERS_MAX];
+/* Our keepers, but for those whose end we have noticed. */
+static struct {
+    int fd; /* the connection, which ends with the keeper */
+    pid_t pid;
+} keepers[KEEPERS_MAX];
 static int keeper_count;
 
 struct guest {
@@ -37,11 +41,13 @@ struct guest {
 
 static struct wait {
     int fd;
+    pid_t keeper;         /* 0: it has not been started */
     int hosts;            /* that shall join */
     struct guest *guests; /* those that have begun to */
     int count;
-    bool ended;     /* the keeper has */
-    double until_s; /* 0: no limit yet */
+    char token_id[64]; /* "": there is none yet */
+    bool ended;        /* the keeper has */
+    double until_s;    /* 0: no limit yet */
     char line[LINE_MAX_BYTES];
     size_t length;
 } waiting;
@@ -54,9 +60,15 @@ static double now_s(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
+/* The keeper ends its step, and then itself. */
+static void stop_keeper(void)
+{
+    send(waiting.fd, "stop\n", 5, MSG_NOSIGNAL);
+}
+
 /* ---- what the keeper tells ---- */
 
-/* For all tasks of the step, as long as it lasts: who loses the machine for a while may come back. */
+/* For all tasks of the step. Hosts that are lost may come back with it for PVM_REJOIN_TIMEOUT, even if it is over. */
 static void give_token(void)
 {
     char *token, *address, *order = NULL;
@@ -64,9 +76,12 @@ static void give_token(void)
 
     if (code < 0) {
         advise("pvm: cannot make a token: %s", error_text(code));
+        stop_keeper();
         waiting.ended = true;
         return;
     }
+    if (sscanf(token, "%*[^-]-%63[^-]", waiting.token_id) != 1)
+        waiting.token_id[0] = '\0';
     int length = asprintf(&order, "token %s %s\n", address, token);
     if (length > 0) {
         send(waiting.fd, order, (size_t)length, MSG_NOSIGNAL);
@@ -168,7 +183,7 @@ static void call_off(void)
 {
     double until_s = now_s() + END_MS / 1e3;
 
-    send(waiting.fd, "stop\n", 5, MSG_NOSIGNAL);
+    stop_keeper();
     while (!waiting.ended && !console.lost && now_s() < until_s) {
         if (console_wait(waiting.fd, LOOK_MS))
             take_lines();
@@ -211,6 +226,8 @@ static bool wait_for_guests(void)
     if (console_interrupts > 0)
         call_off();
     say_who_is_missing();
+    if (joined() == 0 && waiting.token_id[0] != '\0') /* those that have joined may have to come back */
+        pvm_revoke(waiting.token_id);
     return false;
 }
 
@@ -219,16 +236,17 @@ static bool wait_for_guests(void)
 /* The command that becomes the keeper. */
 static bool start(enum keeper_kind kind, char **words, int socket)
 {
-    char kind_text[16], daemon[16], *all[WORDS_MAX] = {KEEPER_WORD, kind_text, daemon};
+    char kind_text[16], daemon[16], hosts[16], *all[WORDS_MAX] = {KEEPER_WORD, kind_text, daemon, hosts};
     char path[PATH_MAX] = "";
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     sigset_t defaults;
-    pid_t pid;
-    int n = 3;
+    pid_t pid = 0;
+    int n = 4;
 
     snprintf(kind_text, sizeof(kind_text), "%d", kind);
     snprintf(daemon, sizeof(daemon), "%d", (int)console_daemon());
+    snprintf(hosts, sizeof(hosts), "%d", waiting.hosts);
     while (*words != NULL && n < WORDS_MAX - 1)
         all[n++] = *words++;
     sigemptyset(&defaults);
@@ -244,6 +262,7 @@ static bool start(enum keeper_kind kind, char **words, int socket)
     error = error != 0 ? error : posix_spawn(&pid, path, &actions, &attributes, all, environ);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
+    waiting.keeper = error == 0 ? pid : 0;
     if (error != 0)
         advise("pvm: cannot start a process that keeps the step: %s", strerror(error));
     return error == 0;
@@ -254,17 +273,29 @@ static void free_wait(void)
     for (int i = 0; i < waiting.count; i++)
         free(waiting.guests[i].name);
     free(waiting.guests);
-    if (waiting.ended)
+    if (waiting.keeper == 0) {
         close(waiting.fd);
-    else
-        keepers[keeper_count++] = waiting.fd;
+    } else {
+        keepers[keeper_count].fd = waiting.fd;
+        keepers[keeper_count++].pid = waiting.keeper;
+    }
     waiting = (struct wait){0};
+}
+
+static void reap_keepers(void)
+{
+    for (int i = keeper_count; i-- > 0;)
+        if (waitpid(keepers[i].pid, NULL, WNOHANG) != 0) {
+            close(keepers[i].fd);
+            keepers[i] = keepers[--keeper_count];
+        }
 }
 
 bool keeper_start(enum keeper_kind kind, int hosts, char **words)
 {
     int ends[2];
 
+    reap_keepers();
     if (keeper_count == KEEPERS_MAX || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         advise("pvm: no descriptor for a further step");
         return false;
@@ -294,11 +325,11 @@ void scheduler_await_end(void)
 
     for (int i = 0; i < keeper_count; i++) {
         char bytes[256];
-        struct pollfd p = {keepers[i], POLLIN, 0};
+        struct pollfd p = {keepers[i].fd, POLLIN, 0};
         for (double left_s; (left_s = until_s - now_s()) > 0 && poll(&p, 1, (int)(left_s * 1e3) + 1) > 0;)
             if (recv(p.fd, bytes, sizeof(bytes), 0) <= 0)
                 break;
-        close(keepers[i]);
+        close(keepers[i].fd);
     }
     keeper_count = 0;
 }

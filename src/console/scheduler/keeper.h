@@ -26,7 +26,7 @@ enum keeper_kind {
  */
 bool keeper_start(enum keeper_kind kind, int hosts, char **words);
 
-/* What a keeper does: argv[0] is KEEPER_WORD; kind, pid of the daemon here and the command follow. */
+/* What a keeper does: argv[0] is KEEPER_WORD; kind, pid of the daemon here, hosts and the command follow. */
 #define KEEPER_WORD "keep-step"
 int keeper_main(int argc, char **argv);
 

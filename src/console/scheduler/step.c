@@ -25,6 +25,7 @@ enum {
     SCONTROL_MS = 60000, /* for scontrol and scancel */
     LEFT_MS = 2000,      /* for srun to notice that its last daemon has left */
     ENDING_MS = 10000,   /* for a step that has been told to end */
+    READS_MAX = 64,      /* at srun's end; 16 empty a full pipe */
     NODES_MAX = 4095,
 };
 
@@ -32,13 +33,16 @@ static struct {
     enum keeper_kind kind;
     int console;
     int daemon; /* pidfd; -1: it has ended */
-    pid_t daemon_pid, srun;
+    pid_t srun;
     int srun_ended;            /* pidfd */
     int to_srun, from_srun;    /* -1: closed */
     char line[LINE_MAX_BYTES]; /* of srun, so far */
     size_t length;
     char step[64];          /* "JOB.STEP"; "": none has begun */
+    int tasks;              /* that say that a daemon joins, and that it has left, ... */
+    int begun, left;        /* ... and how many have said so */
     bool is_empty;          /* all daemons have left */
+    bool has_token;         /* the tasks have been given it */
     bool stopped;           /* the step has been told to end */
     char *nodes[NODES_MAX]; /* on which daemons are */
     int node_count;
@@ -101,6 +105,7 @@ static void tell_tasks(const char *address, const char *token)
 {
     if (keeper.to_srun < 0)
         return;
+    keeper.has_token = true;
     write_all(keeper.to_srun, address);
     write_all(keeper.to_srun, "\n");
     write_all(keeper.to_srun, token);
@@ -134,12 +139,17 @@ static bool format_update(char **job, char **list)
     return fclose(to) == 0 && asprintf(job, "JobId=%.*s", (int)strcspn(keeper.step, "."), keeper.step) >= 0;
 }
 
-/* Gives nodes without a daemon back. If Slurm refuses, they remain until the last daemon of the job has left. */
+/*
+ * Gives nodes without a daemon back, once all tasks have begun: until then we do not know all nodes that we need. If
+ * Slurm refuses, they remain until the last daemon of the job has left.
+ */
 static void shrink(void)
 {
     char folder[] = "/tmp/pvm-shrink.XXXXXX", *job = NULL, *list = NULL;
 
-    if (keeper.kind != KEEPER_OF_ITSELF || keeper.node_count == 0)
+    if (keeper.kind != KEEPER_OF_ITSELF || keeper.node_count == 0 || keeper.begun < keeper.tasks)
+        return;
+    if (keeper.stopped || keeper.daemon < 0)
         return;
     if (mkdtemp(folder) == NULL || chdir(folder) != 0) /* scontrol leaves scripts in its folder */
         return;
@@ -194,6 +204,28 @@ static bool is_noise(const char *line)
     return false;
 }
 
+static void add_node(const char *name)
+{
+    char *copy = strdup(name);
+
+    if (copy != NULL)
+        keeper.nodes[keeper.node_count++] = copy;
+    keeper.begun++;
+    keeper.is_empty = false;
+    tell("node %s", name);
+    if (keeper.left > 0)
+        shrink(); /* those that have left already */
+}
+
+static void lose_node(const char *name)
+{
+    tell("left %s", name);
+    keeper.left++;
+    if (forget(name))
+        shrink();
+    keeper.is_empty = keeper.kind == KEEPER_OF_ITSELF && keeper.left >= keeper.tasks;
+}
+
 static void take_line(const char *line)
 {
     char name[256], rest[64];
@@ -201,16 +233,10 @@ static void take_line(const char *line)
     if (sscanf(line, KEEPER_STEP "%255s %63s", name, rest) == 2) {
         snprintf(keeper.step, sizeof(keeper.step), "%s", rest);
     } else if (sscanf(line, KEEPER_NODE "%255s %63s", name, rest) == 2 && keeper.node_count < NODES_MAX) {
-        char *copy = strdup(name);
         snprintf(keeper.step, sizeof(keeper.step), "%s", rest);
-        if (copy != NULL)
-            keeper.nodes[keeper.node_count++] = copy;
-        tell("node %s", name);
+        add_node(name);
     } else if (sscanf(line, KEEPER_LEFT "%255s %63s", name, rest) == 2) {
-        tell("left %s", name);
-        if (forget(name) && !keeper.stopped && keeper.daemon >= 0)
-            shrink();
-        keeper.is_empty = keeper.kind == KEEPER_OF_ITSELF && keeper.node_count == 0;
+        lose_node(name);
     } else if (*line != '\0' && !is_noise(line)) {
         tell("say %s", line);
     }
@@ -236,14 +262,26 @@ static void take_output(void)
     }
 }
 
+/*
+ * The console has ended. With a token the daemons need it no more. Without one they would never join, on nodes that are
+ * held for them alone; those of a job are held by that job in any case, and its end is to be told to the daemon here.
+ */
+static void console_ended(void)
+{
+    if (keeper.kind == KEEPER_OF_ITSELF && !keeper.has_token && !keeper.stopped)
+        stop();
+}
+
 /* Orders come whole: the console writes each at once, and they are few. */
 static void take_order(struct pollfd *p)
 {
     char order[2 * LINE_MAX_BYTES], address[LINE_MAX_BYTES], token[LINE_MAX_BYTES];
     ssize_t got = recv(keeper.console, order, sizeof(order) - 1, MSG_DONTWAIT);
 
-    if (got == 0)
-        p->fd = -1; /* the console has ended; we go on */
+    if (got == 0) {
+        p->fd = -1;
+        console_ended();
+    }
     if (got <= 0)
         return;
     order[got] = '\0';
@@ -267,13 +305,21 @@ static void daemon_ended(void)
         kill(keeper.srun, SIGTERM); /* it still waits for nodes */
 }
 
+/* What srun has written is in the pipe by now. Helpers of srun may live on and hold it open, so we do not wait. */
+static void take_rest(void)
+{
+    struct pollfd p = {keeper.from_srun, POLLIN, 0};
+
+    for (int i = 0; i < READS_MAX && keeper.from_srun >= 0 && poll(&p, 1, 0) > 0; i++)
+        take_output();
+}
+
 /* A step that has begun ends only with its job: so does the machine. */
 static void srun_ended(void)
 {
-    while (keeper.from_srun >= 0)
-        take_output();
+    take_rest();
     if (keeper.kind == KEEPER_OF_JOB && keeper.step[0] != '\0' && !keeper.stopped && keeper.daemon >= 0)
-        kill(keeper.daemon_pid, SIGTERM);
+        pidfd_send_signal(keeper.daemon, SIGTERM, NULL, 0);
 }
 
 static void loop(void)
@@ -373,18 +419,18 @@ static bool start_srun(char **words)
 
 int keeper_main(int argc, char **argv)
 {
-    if (argc < 4)
+    if (argc < 5)
         return 2;
     signal(SIGPIPE, SIG_IGN);
     signal(SIGHUP, SIG_IGN);
     signal(SIGINT, SIG_IGN);
     signal(SIGTERM, SIG_IGN); /* of a job that ends; the step's end follows */
     keeper.kind = (enum keeper_kind)atoi(argv[1]);
-    keeper.daemon_pid = atoi(argv[2]);
-    keeper.daemon = pidfd_open(keeper.daemon_pid, 0);
+    keeper.tasks = atoi(argv[3]);
+    keeper.daemon = pidfd_open(atoi(argv[2]), 0);
     keeper.console = STDIN_FILENO;
-    if (keeper.daemon < 0 || !start_srun(argv + 3)) {
-        tell("say cannot start %s: %s", argv[3], strerror(errno));
+    if (keeper.daemon < 0 || !start_srun(argv + 4)) {
+        tell("say cannot start %s: %s", argv[4], strerror(errno));
         tell("end");
         return 1;
     }
