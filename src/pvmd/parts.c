@@ -63,9 +63,10 @@ static const struct pvmd_listeners listeners = {
     .host_left = (host_index[]){pvmd_delivery_host_left, pvmd_notify_host_left, pvmd_watch_host_left,
                                 pvmd_output_host_left, pvmd_siblings_host_left, pvmd_manager_host_left,
                                 pvmd_petition_host_left, pvmd_rotation_host_left, NULL},
-    .master_changed = (nothing[]){pvmd_delegated_master_changed, pvmd_join_master_changed, pvmd_newcomer_master_changed,
-                                  pvmd_mailbox_master_changed, pvmd_petition_master_changed,
-                                  pvmd_rotation_master_changed, pvmd_drain_master_changed, NULL},
+    .master_changed =
+        (nothing[]){pvmd_membership_master_changed, pvmd_delegated_master_changed, pvmd_join_master_changed,
+                    pvmd_newcomer_master_changed, pvmd_mailbox_master_changed, pvmd_petition_master_changed,
+                    pvmd_rotation_master_changed, pvmd_drain_master_changed, NULL},
     .tables_committed = (number[]){pvmd_petition_committed, pvmd_membership_committed, pvmd_leave_committed,
                                    pvmd_add_committed, pvmd_tokens_committed, pvmd_rotation_committed, NULL},
     .link_up = (host_index[]){pvmd_join_link_up, NULL},

@@ -27,6 +27,7 @@
 #define ORDERS_MAX    64   /* under way */
 #define NEWCOMERS_MAX 8192 /* of all of them */
 #define REST          3    /* times the time that the last batch took */
+#define REST_MAX_S    2.   /* one slow host must not delay all others */
 
 /* Of a host, in a line. */
 struct name {
@@ -348,12 +349,12 @@ static void rest_event(struct ev_loop *loop, ev_timer *w, int events)
 
 /*
  * A batch costs each daemon some messages, whatever its size. So newcomers gather for some time, unless all are there:
- * batches then take at most a quarter of the time, and become larger as the machine does.
+ * batches then take at most a quarter of the time unless they are slow, and become larger as the machine does.
  */
 static void rest(void)
 {
     double rest_s = REST * (double)(pvmc_clock_us() - batch.begun_us) / 1e6;
-    ev_timer_init(&batch.rest, rest_event, rest_s, 0.);
+    ev_timer_init(&batch.rest, rest_event, rest_s < REST_MAX_S ? rest_s : REST_MAX_S, 0.);
     ev_timer_start(pvmd.loop, &batch.rest);
 }
 

@@ -19,7 +19,7 @@ bool pvmd_fanout_is_free_here(void)
 
 static bool can_help(const struct pvmd_host *h)
 {
-    return h && h != pvmd_host_self() && h->state == PVMD_HOST_UP && !h->launch_suspect &&
+    return h && h != pvmd_host_self() && h->state == PVMD_HOST_UP && !h->draining && !h->launch_suspect &&
            pvmd_link_state(h) == PVMD_LINK_UP && has_room(h);
 }
 

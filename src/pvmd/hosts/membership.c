@@ -15,10 +15,10 @@ static bool changed; /* and not published */
 
 /*
  * What the other members know of each host, if we lead: the hash of its row, 0 if it is not in their tables. So a
- * change holds only rows that they do not have.
+ * change holds only rows that they do not have; the first one of a master holds all.
  */
 static uint64_t published[PVMC_HOST_INDEX_MAX + 1];
-#define PREDECESSOR 1 /* in our journal: no row has this hash */
+#define PREDECESSOR 1 /* in our journal, or unknown: no row has this hash */
 
 /* ---- what is published ---- */
 
@@ -258,7 +258,17 @@ uint32_t pvmd_membership_new_incarnation(void)
     return incarnation;
 }
 
-/* ---- start and end ---- */
+/* ---- events, start and end ---- */
+
+/*
+ * A new master's first change tells of all hosts, also of those that are none: so members become equal even where they
+ * differed unnoticed.
+ */
+void pvmd_membership_master_changed(void)
+{
+    for (unsigned i = 1; pvmd_is_master() && i <= PVMC_HOST_INDEX_MAX; i++)
+        published[i] = PREDECESSOR;
+}
 
 void pvmd_membership_start(void)
 {

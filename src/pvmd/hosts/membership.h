@@ -25,6 +25,9 @@ uint32_t pvmd_membership_new_incarnation(void);
 
 /* ---- events, start and end ---- */
 
+/* Before any other listener of this event, which may publish. */
+void pvmd_membership_master_changed(void);
+
 void pvmd_membership_committed(uint32_t seq);
 void pvmd_membership_start(void);
 void pvmd_membership_stop(void);

@@ -213,6 +213,8 @@ static int launch_end(const struct pvmd_question *q, struct pvmc_buf *body)
     if (rc || !d)
         return rc;
     if (!linked) {
+        if (!d->answered) /* the master's side of it waits for that */
+            answer_failure(&d->question, PvmCantStart, false, "the master does not want it any more");
         cancel(d);
         return 0;
     }

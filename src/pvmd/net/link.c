@@ -508,7 +508,7 @@ static void stream_down(void *owner, const char *why)
 {
     struct pvmd_link *l = owner;
     drop_connection(l);
-    if (l->resting && !is_to_or_from_master(l))
+    if (l->resting && !l->goodbye && has_master() && !is_to_or_from_master(l))
         rested(l);
     else if (l->state == PVMD_LINK_UP)
         torn(l, why);

@@ -6,18 +6,11 @@
 #include "core/clock.h"
 #include "core/config.h"
 #include "core/log.h"
+#include "delay.h"
 #include "pvmd/base/hosts.h"
 #include "pvmd/base/self.h"
 
-#define STEP_S   0.03 /* between the first candidates, in order of their hosts, so that the first one mostly wins */
-#define LEAVES_S 0.5  /* later comes a host that is about to leave: it wins only if no other one can */
-
-/*
- * A candidate connects to all others. If each of many did so at once, nobody would get to vote; so these times grow
- * with the number of members above these.
- */
-#define STEP_MEMBERS  10
-#define RETRY_MEMBERS 64
+#define FEW_MEMBERS 64 /* times grow with the number of members above these, since a candidate connects to all */
 
 static struct pvmd_quorum *quorum;
 static ev_timer next_campaign, limit;
@@ -46,35 +39,36 @@ static size_t member_count(void)
     return count;
 }
 
-/* `time_s`, or more if there are more than `few` members. */
-static double longer(double time_s, size_t few)
+/* `time_s`, or more if there are many members. */
+static double longer(double time_s)
 {
     size_t count = member_count();
-    return count > few ? time_s * (double)count / (double)few : time_s;
+    return count > FEW_MEMBERS ? time_s * (double)count / FEW_MEMBERS : time_s;
 }
 
 /* Before our first campaign: by our place among the members, in order of their hosts. */
-static double delay_s(void)
+static double delay_s(double limit_s)
 {
     size_t count;
     struct pvmd_host **members = pvmd_host_list(&count);
     unsigned before = 0;
     for (size_t i = 0; i < count && members[i] != pvmd_host_self(); i++)
         before += !members[i]->lost;
-    return STEP_S + before * longer(STEP_S, STEP_MEMBERS); /* the others must notice, too, that there is no master */
+    return pvmd_delay_s(before, count, limit_s, pvmd_host_self()->draining);
 }
 
-void pvmd_election_begin(struct pvmd_quorum *q, double retry, double notice_s, double election_s,
+void pvmd_election_begin(struct pvmd_quorum *q, double retry, double notice_s, double election_s, bool returns,
                          void (*given_up)(void))
 {
+    double limit_s = notice_s + longer(election_s);
     quorum = q;
-    retry_s = longer(retry, RETRY_MEMBERS);
+    retry_s = longer(retry);
     give_up = given_up;
     srand48((long)(pvmc_clock_us() ^ getpid()));
-    double pause_s = delay_s() + (pvmd_host_self()->draining ? longer(LEAVES_S, STEP_MEMBERS) : 0.);
-    ev_timer_init(&next_campaign, campaign_event, pause_s, 0.);
+    double first_s = returns ? pvmd_delay_s(0, 1, limit_s, false) : delay_s(limit_s);
+    ev_timer_init(&next_campaign, campaign_event, first_s, 0.);
     ev_timer_start(pvmd.loop, &next_campaign);
-    ev_timer_init(&limit, limit_event, notice_s + longer(election_s, RETRY_MEMBERS), 0.);
+    ev_timer_init(&limit, limit_event, limit_s, 0.);
     ev_timer_start(pvmd.loop, &limit);
 }
 

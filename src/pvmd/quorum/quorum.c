@@ -66,12 +66,20 @@ static void set_members(struct pvmd_quorum *q, const struct pvmd_quorum_set *now
     q->members_seq = seq;
 }
 
+static bool contains(const struct pvmd_quorum_set *set, uint32_t id)
+{
+    for (unsigned i = 0; i < set->count; i++)
+        if (set->ids[i] == id)
+            return true;
+    return false;
+}
+
 /* The same, from those that come and go. Changes nothing and returns false if they may be too many. */
 static bool change_members(struct pvmd_quorum *q, const struct pvmd_quorum_message *m)
 {
     unsigned count = m->joined.count;
     for (unsigned i = 0; i < q->peer_count; i++)
-        count += q->peers[i].is_now;
+        count += q->peers[i].is_now && !contains(&m->left, q->peers[i].id);
     if (count > PVMD_QUORUM_MAX)
         return false;
     for (unsigned i = 0; i < q->peer_count; i++)

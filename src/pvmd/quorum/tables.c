@@ -501,7 +501,8 @@ void pvmd_tables_master_lost(const char *why, bool proven)
         pvmd_quorum_dead(&quorum, master->incarnation);
     pvmd_quorum_leader_lost(&quorum);
     double limit_s = (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6;
-    pvmd_election_begin(&quorum, RETRY_S, limit_s * (proven ? NOTICE_LATEST : NOTICE_SPREAD), ELECTION_S, give_up);
+    pvmd_election_begin(&quorum, RETRY_S, limit_s * (proven ? NOTICE_LATEST : NOTICE_SPREAD), ELECTION_S, false,
+                        give_up);
 }
 
 void pvmd_tables_host_dead(const struct pvmd_host *host)
@@ -548,7 +549,7 @@ void pvmd_tables_return(void)
     for (size_t i = 0; i < count; i++)
         if (members[i] != pvmd_host_self())
             pvmd_link_reopen(members[i]);
-    pvmd_election_begin(&quorum, RETURN_S, (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6, 0., give_up);
+    pvmd_election_begin(&quorum, RETURN_S, (double)pvmc_config_us(PVMC_SETTING_HOST_TIMEOUT) / 1e6, 0., true, give_up);
 }
 
 bool pvmd_tables_are_returning(void)

@@ -469,6 +469,40 @@ START_TEST(the_masters_links_do_not_rest)
 }
 END_TEST
 
+/* During an election, a slave ends whose connection the other one has just asked to close, as nobody uses it. */
+static void ending_at_rest(unsigned self, int to, int from)
+{
+    char go_on = 1;
+    begin(self, self == LOW ? HIGH : LOW, MASTER);
+    pvmd_host_new(MASTER, MASTER, "master")->lost = true;
+    meet(to, from);
+    run.frames = UINT32_MAX;
+    ev_timer_init(&limit_timer, too_late, 100., 0.);
+    ev_timer_start(pvmd.loop, &limit_timer);
+    if (self == LOW)
+        send_number(pvmd_host_any(HIGH), 0);
+    while (!run.up || run.received + (self == LOW) < 1)
+        ev_run(pvmd.loop, EVRUN_ONCE);
+    if (self == HIGH) {
+        ck_assert_int_eq(read(from, &go_on, 1), 1);
+        pvmd.ending = true;
+        end();
+        return;
+    }
+    pvmd_host_any(HIGH)->link->resting = true;
+    ck_assert_int_eq(write(to, &go_on, 1), 1);
+    for (ev_tstamp start = ev_time(); !run.lost && ev_time() < start + 5.;)
+        ev_run(pvmd.loop, EVRUN_NOWAIT);
+    ck_assert(run.lost);
+    end();
+}
+
+START_TEST(the_end_of_a_slave_at_rest_is_told_while_there_is_no_master)
+{
+    run_both(ending_at_rest, LOW, HIGH);
+}
+END_TEST
+
 static void dying(unsigned self, int to, int from)
 {
     begin(self, self == MASTER ? LOW : MASTER, MASTER);
@@ -774,4 +808,4 @@ UNIT_MAIN("pvmd_link", frames_come_once_and_in_order, torn_connections_lose_noth
           slaves_without_an_address_are_reached_through_the_next_master,
           slaves_without_an_address_are_not_dead_for_the_next_master, frames_with_a_detour_arrive_once_and_in_order,
           only_those_who_are_meant_are_let_in, a_master_that_is_back_is_known_once_it_is_let_in,
-          a_link_is_doubted_once_its_caller_has_its_answer)
+          a_link_is_doubted_once_its_caller_has_its_answer, the_end_of_a_slave_at_rest_is_told_while_there_is_no_master)

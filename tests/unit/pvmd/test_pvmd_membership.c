@@ -175,7 +175,13 @@ static void keep(const struct pvmc_buf *part)
     copy(&saved, part);
 }
 
-/* One that has the table whole, and then leads: it tells what it changes, and nothing else. */
+static void become_master(void)
+{
+    pvmd.master_index = pvmd.host_index;
+    pvmd_membership_master_changed();
+}
+
+/* One that has the table whole, and then leads: its first change has all rows, the others only what changes. */
 START_TEST(the_next_master_goes_on_from_the_table)
 {
     struct pvmc_buf b;
@@ -185,16 +191,42 @@ START_TEST(the_next_master_goes_on_from_the_table)
     pvmc_buf_view(&b, saved.data, saved.length);
     ck_assert_int_eq(table->load(&b), 0);
     ck_assert(is_member(1) && is_member(4));
+    become_master();
     pvmd_host_free(pvmd_host_any(1));
     add(5);
     pvmd_membership_changed();
-    ck_assert_uint_eq(rows(&changes[3]), 1);
+    ck_assert_uint_eq(rows(&changes[3]), 3);
+    add(6);
+    pvmd_membership_changed();
+    ck_assert_uint_eq(rows(&changes[4]), 1);
     become(4);
     pvmc_buf_view(&b, saved.data, saved.length);
     ck_assert_int_eq(table->load(&b), 0);
     ck_assert_int_eq(apply(&changes[3]), 0);
     ck_assert(!is_member(1) && is_member(MEMBER) && is_member(4) && is_member(5));
     pvmc_buf_free(&saved);
+    end();
+}
+END_TEST
+
+/* Host 1 has missed the end of host 3, and has another speed of host 2. The new master has not. */
+START_TEST(a_new_master_makes_tables_equal_that_differ)
+{
+    lead();
+    become(MEMBER);
+    for (unsigned i = 0; i < 3; i++)
+        ck_assert_int_eq(apply(&changes[i]), 0);
+    become_master();
+    pvmd_membership_changed();
+    unsigned speed = pvmd_host_any(MEMBER)->speed;
+    become(MASTER);
+    ck_assert_int_eq(apply(&changes[0]), 0);
+    ck_assert_int_eq(apply(&changes[1]), 0);
+    pvmd_host_any(MEMBER)->speed = speed + 1;
+    ck_assert_int_eq(apply(&changes[3]), 0);
+    ck_assert(is_member(1) && is_member(MEMBER) && !is_member(3) && is_member(4));
+    ck_assert_uint_eq(pvmd_host_any(MEMBER)->speed, speed);
+    ck_assert(!has_ended);
     end();
 }
 END_TEST
@@ -249,5 +281,5 @@ START_TEST(a_damaged_change_is_refused)
 END_TEST
 
 UNIT_MAIN("pvmd_membership", a_change_has_only_what_changes, a_member_has_the_same_table,
-          the_next_master_goes_on_from_the_table, one_that_is_no_member_any_more_ends, a_host_that_is_left_over_goes,
-          a_damaged_change_is_refused)
+          the_next_master_goes_on_from_the_table, a_new_master_makes_tables_equal_that_differ,
+          one_that_is_no_member_any_more_ends, a_host_that_is_left_over_goes, a_damaged_change_is_refused)

@@ -241,6 +241,42 @@ static void found_five(struct pvmd_quorum *q, uint32_t *committed)
     ck_assert(pvmd_quorum_is_settled(q));
 }
 
+static int apply_nothing(void *arg, const uint8_t *change, size_t length)
+{
+    (void)arg, (void)change, (void)length;
+    return 0;
+}
+
+/* Five are all that a machine can have. Members that leave make room for those that come in the same change. */
+START_TEST(members_of_a_full_machine_are_replaced_at_once)
+{
+    static struct pvmd_quorum first, second;
+    struct pvmd_quorum_events events = alone;
+    struct pvmd_quorum_message m;
+    uint32_t committed = 0;
+    events.apply = apply_nothing;
+    found_five(&first, &committed);
+    pvmd_quorum_join(&second, 2, 1, &events, &committed);
+    pvmd_quorum_describe(&first, &m);
+    pvmd_quorum_receive(&second, 1, &m);
+    m = answer(PVMD_QUORUM_CHANGE, &second);
+    m.base = m.version;
+    m.version.seq++;
+    m.committed = first.committed;
+    m.joined = (struct pvmd_quorum_set){.ids = (const uint32_t[]){6, 7}, .count = 2};
+    m.left = (struct pvmd_quorum_set){.ids = (const uint32_t[]){4, 5}, .count = 2};
+    pvmd_quorum_receive(&second, 1, &m);
+    ck_assert(!second.damaged && !second.lacking);
+    ck_assert_uint_eq(second.peer_count, 7);
+    m.base = m.version;
+    m.version.seq++;
+    m.left = (struct pvmd_quorum_set){.ids = (const uint32_t[]){6, 6}, .count = 2};
+    m.joined = (struct pvmd_quorum_set){.ids = (const uint32_t[]){8, 9}, .count = 2};
+    pvmd_quorum_receive(&second, 1, &m);
+    ck_assert(second.damaged);
+}
+END_TEST
+
 /* Member 3 has the tables from 2, which knows that 1 has led. It leads, and 1 is dead, but may come back. */
 START_TEST(who_has_led_is_told_with_the_tables)
 {
@@ -428,4 +464,4 @@ UNIT_MAIN("pvmd_quorum", three_members_that_crash, proofs_of_death_while_links_a
           long_random_orders, a_connected_majority_recovers, who_has_led_is_told_with_the_tables,
           a_new_leader_that_dies_is_given_up, all_members_may_be_replaced_at_once,
           a_change_names_only_who_comes_and_goes, a_follower_counts_who_comes_and_goes,
-          too_many_members_are_asked_for_whole)
+          too_many_members_are_asked_for_whole, members_of_a_full_machine_are_replaced_at_once)
