@@ -6,7 +6,7 @@
  *   * option=value ...          defaults for the lines below, and those of the last such line for hosts added later
  *   # comment
  *
- * A "$" before the name allows several daemons on that machine. Options: lo so dx ep wd sp bx ip id at.
+ * A "$" before the name allows several daemons on that machine. Options: lo so dx ep wd sp sl bx ip id at.
  */
 #ifndef PVMD_HOSTFILE_H
 #define PVMD_HOSTFILE_H
