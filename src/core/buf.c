@@ -220,6 +220,13 @@ char *pvmc_buf_get_string(struct pvmc_buf *b)
     return NULL;
 }
 
+void pvmc_buf_get_bytes_to(struct pvmc_buf *b, void *to, size_t length)
+{
+    const uint8_t *from = pvmc_buf_get_bytes(b, length);
+    if (from)
+        memcpy(to, from, length);
+}
+
 void pvmc_buf_get_string_to(struct pvmc_buf *b, char *text, size_t size)
 {
     size_t length;

@@ -58,6 +58,9 @@ const uint8_t *pvmc_buf_get_bytes(struct pvmc_buf *b, size_t length);
 /* The next blob, in place. On error *length is 0 and the result is NULL. */
 const uint8_t *pvmc_buf_get_blob(struct pvmc_buf *b, size_t *length);
 
+/* Copies the next `length` bytes; on error `to` stays as it is. */
+void pvmc_buf_get_bytes_to(struct pvmc_buf *b, void *to, size_t length);
+
 /* The next string as a NUL-terminated copy that the caller frees; NULL on error. A NUL byte inside it is PVMC_EFORMAT.
  */
 char *pvmc_buf_get_string(struct pvmc_buf *b);

@@ -214,17 +214,21 @@ int pvm_tasks(int where, int *ntask, struct pvmtaskinfo **tasks)
     return rc;
 }
 
-static int ask_task_state(int tid)
+/* Asks the daemon about a task or host. */
+static int ask_about(int tag, int tid)
 {
-    if (!pvmi_tid_names_task((pvmc_tid)tid))
-        return PVMC_EPARAM;
     int rc = pvmi_task_need();
     if (rc)
         return rc;
     struct pvmc_buf body;
     pvmc_buf_init(&body);
     pvmc_buf_put_u32(&body, (uint32_t)tid);
-    return pvmi_request(PVMC_TM_PSTAT, &body, NULL);
+    return pvmi_request(tag, &body, NULL);
+}
+
+static int ask_task_state(int tid)
+{
+    return pvmi_tid_names_task((pvmc_tid)tid) ? ask_about((int)PVMC_TM_PSTAT, tid) : PVMC_EPARAM;
 }
 
 int pvm_pstat(int tid)
@@ -266,23 +270,10 @@ int pvm_tidtohost(int tid)
     return rc;
 }
 
-static int ask_slots(int host)
-{
-    if (host < 0)
-        return PVMC_EPARAM;
-    int rc = pvmi_task_need();
-    if (rc)
-        return rc;
-    struct pvmc_buf body;
-    pvmc_buf_init(&body);
-    pvmc_buf_put_u32(&body, (uint32_t)host);
-    return pvmi_request(PVMC_TM_SLOTS, &body, NULL);
-}
-
 int pvm_hostslots(int host)
 {
     PVMI_BEGIN(PVMI_UNTRACED);
-    int rc = pvmi_return("pvm_hostslots", ask_slots(host));
+    int rc = pvmi_return("pvm_hostslots", host < 0 ? PVMC_EPARAM : ask_about((int)PVMC_TM_SLOTS, host));
     PVMI_END(PVMI_UNTRACED);
     return rc;
 }

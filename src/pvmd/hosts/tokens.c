@@ -157,7 +157,8 @@ static int get_row(struct pvmc_buf *b)
 {
     struct pvmd_machine key = {0};
     unsigned number = pvmc_buf_get_u8(b), flags = pvmc_buf_get_u8(b);
-    const uint8_t *id = pvmc_buf_get_bytes(b, sizeof key.id), *secret = pvmc_buf_get_bytes(b, sizeof key.secret);
+    pvmc_buf_get_bytes_to(b, key.id, sizeof key.id);
+    pvmc_buf_get_bytes_to(b, key.secret, sizeof key.secret);
     struct token t = {.in_use = flags & ROW_IN_USE, .revoked = flags & ROW_REVOKED};
     t.uses_left = pvmc_buf_get_u32(b);
     t.expires_us = get_us_left(b);
@@ -165,8 +166,6 @@ static int get_row(struct pvmc_buf *b)
     t.returns_us = get_us_left(b);
     if (pvmc_buf_error(b) || number >= PVMD_TOKENS_MAX)
         return PVMC_EFORMAT;
-    memcpy(key.id, id, sizeof key.id);
-    memcpy(key.secret, secret, sizeof key.secret);
     if (memcmp(key.id, pvmd_secrets->others[place_of(&tokens[number])].machine.id, sizeof key.id))
         detach_hosts(&tokens[number]);
     tokens[number] = t;

@@ -77,13 +77,6 @@ static char *get_text(struct pvmc_buf *b)
     return text;
 }
 
-static void get_bytes(struct pvmc_buf *b, uint8_t *to, size_t length)
-{
-    const uint8_t *data = pvmc_buf_get_bytes(b, length);
-    if (data)
-        memcpy(to, data, length);
-}
-
 static void get_settings(struct pvmc_buf *b, struct pvmd_start_text *t)
 {
     uint32_t count = pvmc_buf_get_u32(b);
@@ -98,8 +91,8 @@ static void get_settings(struct pvmc_buf *b, struct pvmd_start_text *t)
 
 static int get_fields(struct pvmc_buf *b, struct pvmd_start_text *t)
 {
-    get_bytes(b, t->machine.id, sizeof t->machine.id);
-    get_bytes(b, t->machine.secret, sizeof t->machine.secret);
+    pvmc_buf_get_bytes_to(b, t->machine.id, sizeof t->machine.id);
+    pvmc_buf_get_bytes_to(b, t->machine.secret, sizeof t->machine.secret);
     t->master_index = pvmc_buf_get_u32(b);
     t->master_incarnation = pvmc_buf_get_u32(b);
     t->master_port = pvmc_buf_get_u32(b);

@@ -61,20 +61,13 @@ static void put_keys(struct pvmc_buf *b, const struct keys *k)
     pvmc_buf_put_bytes(b, k->wrapped, sizeof k->wrapped);
 }
 
-static void get_bytes(struct pvmc_buf *b, uint8_t *to, size_t n)
-{
-    const uint8_t *from = pvmc_buf_get_bytes(b, n);
-    if (from)
-        memcpy(to, from, n);
-}
-
 static int get_keys(struct pvmc_buf *b, struct keys *k)
 {
     k->number = pvmc_buf_get_u32(b);
     k->phase = pvmc_buf_get_u8(b);
-    get_bytes(b, k->own, sizeof k->own);
-    get_bytes(b, k->second, sizeof k->second);
-    get_bytes(b, k->wrapped, sizeof k->wrapped);
+    pvmc_buf_get_bytes_to(b, k->own, sizeof k->own);
+    pvmc_buf_get_bytes_to(b, k->second, sizeof k->second);
+    pvmc_buf_get_bytes_to(b, k->wrapped, sizeof k->wrapped);
     int rc = pvmc_buf_end(b);
     bool is_alone = k->phase == PVMD_KEYS_ALONE, has_second = memcmp(k->second, none, sizeof none);
     return rc || (k->phase >= PVMD_KEYS_OFFERED && k->phase <= PVMD_KEYS_ALONE && is_alone != has_second)
@@ -162,7 +155,7 @@ static int secret_question(const struct pvmd_question *q, struct pvmc_buf *body)
     asked.question = *q;
     asked.number = pvmc_buf_get_u32(body);
     asked.phase = pvmc_buf_get_u8(body);
-    get_bytes(body, asked.id, sizeof asked.id);
+    pvmc_buf_get_bytes_to(body, asked.id, sizeof asked.id);
     int rc = pvmc_buf_end(body);
     if (rc)
         asked.question.wid = 0;

@@ -36,16 +36,9 @@ int pvmt_dp_offer_encode(const struct pvmt_dp_offer *o, uint8_t blob[PVMT_OFFER_
     return rc;
 }
 
-static void get_bytes(struct pvmc_buf *b, uint8_t *to, size_t n)
-{
-    const uint8_t *from = pvmc_buf_get_bytes(b, n);
-    if (from)
-        memcpy(to, from, n);
-}
-
 static bool get_place(struct pvmc_buf *b, struct pvmt_dp_place *p)
 {
-    get_bytes(b, p->hardware, sizeof p->hardware);
+    pvmc_buf_get_bytes_to(b, p->hardware, sizeof p->hardware);
     p->point = pvmc_buf_get_u16(b);
     p->room = pvmc_buf_get_u16(b);
     uint16_t flags = pvmc_buf_get_u16(b);
@@ -64,7 +57,7 @@ int pvmt_dp_offer_decode(const uint8_t *blob, size_t length, struct pvmt_dp_offe
     o->node = pvmc_buf_get_u16(&b);
     uint16_t zero = pvmc_buf_get_u16(&b);
     o->incarnation = pvmc_buf_get_u32(&b);
-    get_bytes(&b, o->host, sizeof o->host);
+    pvmc_buf_get_bytes_to(&b, o->host, sizeof o->host);
     if (!pvmc_buf_error(&b) && version != VERSION)
         return PVMC_EVERSION;
     if (!o->count || o->count > PVMT_DP_PLACES_MAX || !o->node || o->node == UINT16_MAX || !o->incarnation || zero)

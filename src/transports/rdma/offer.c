@@ -32,13 +32,6 @@ int pvmt_rdma_offer_encode(const struct pvmt_rdma_offer *o, uint8_t blob[PVMT_OF
     return rc;
 }
 
-static void get_bytes(struct pvmc_buf *b, uint8_t *to, size_t n)
-{
-    const uint8_t *from = pvmc_buf_get_bytes(b, n);
-    if (from)
-        memcpy(to, from, n);
-}
-
 int pvmt_rdma_offer_decode(const uint8_t *blob, size_t length, struct pvmt_rdma_offer *o)
 {
     struct pvmc_buf b;
@@ -53,8 +46,8 @@ int pvmt_rdma_offer_decode(const uint8_t *blob, size_t length, struct pvmt_rdma_
     o->mtu = pvmc_buf_get_u8(&b);
     o->reads = pvmc_buf_get_u8(&b);
     o->credits = pvmc_buf_get_u16(&b);
-    get_bytes(&b, o->gid, sizeof o->gid);
-    get_bytes(&b, o->token, sizeof o->token);
+    pvmc_buf_get_bytes_to(&b, o->gid, sizeof o->gid);
+    pvmc_buf_get_bytes_to(&b, o->token, sizeof o->token);
     if (pvmc_buf_end(&b) || magic != MAGIC)
         return PVMC_EFORMAT;
     if (version != VERSION)

@@ -47,13 +47,6 @@ int pvmt_tcp_offer_encode(const struct pvmt_tcp_offer *o, uint8_t blob[PVMT_OFFE
     return rc;
 }
 
-static void get_bytes(struct pvmc_buf *b, uint8_t *to, size_t n)
-{
-    const uint8_t *from = pvmc_buf_get_bytes(b, n);
-    if (from)
-        memcpy(to, from, n);
-}
-
 static int get_address(struct pvmc_buf *b, union pvmw_address *a, bool *trusted)
 {
     uint8_t family = pvmc_buf_get_u8(b), flags = pvmc_buf_get_u8(b);
@@ -65,11 +58,11 @@ static int get_address(struct pvmc_buf *b, union pvmw_address *a, bool *trusted)
         return PVMC_EFORMAT;
     if (family == 4) {
         a->v4.sin_family = AF_INET;
-        get_bytes(b, (uint8_t *)&a->v4.sin_addr, sizeof a->v4.sin_addr);
+        pvmc_buf_get_bytes_to(b, &a->v4.sin_addr, sizeof a->v4.sin_addr);
     } else {
         a->v6.sin6_family = AF_INET6;
         a->v6.sin6_scope_id = scope;
-        get_bytes(b, (uint8_t *)&a->v6.sin6_addr, sizeof a->v6.sin6_addr);
+        pvmc_buf_get_bytes_to(b, &a->v6.sin6_addr, sizeof a->v6.sin6_addr);
     }
     pvmw_address_set_port(a, port);
     return 0;
@@ -87,9 +80,9 @@ int pvmt_tcp_offer_decode(const uint8_t *blob, size_t length, struct pvmt_tcp_of
     if (mode >= PVMT_TCP_TLS_MODES || !count || count > PVMT_TCP_OFFERED_MAX)
         return PVMC_EFORMAT;
     o->mode = mode;
-    get_bytes(&b, o->host, sizeof o->host);
-    get_bytes(&b, o->ticket.id, sizeof o->ticket.id);
-    get_bytes(&b, o->ticket.secret, sizeof o->ticket.secret);
+    pvmc_buf_get_bytes_to(&b, o->host, sizeof o->host);
+    pvmc_buf_get_bytes_to(&b, o->ticket.id, sizeof o->ticket.id);
+    pvmc_buf_get_bytes_to(&b, o->ticket.secret, sizeof o->ticket.secret);
     for (unsigned i = 0; i < count; i++)
         if (get_address(&b, &o->addresses[i], &o->trusted[i]))
             return PVMC_EFORMAT;

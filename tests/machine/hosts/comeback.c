@@ -77,27 +77,6 @@ static void kill_master(void)
     CHECK(daemons_wait_end(pid));
 }
 
-/* Returns when the new daemon has said where its socket is, which it does when it knows which machine it is of. */
-static pid_t start_again(void)
-{
-    int out[2];
-    char line[PATH_MAX];
-    CHECK_EQ(pipe(out), 0);
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (!child) {
-        dup2(out[1], STDOUT_FILENO);
-        unsetenv("PVMSOCK");
-        unsetenv("PVMEPID");
-        execl(program, program, NULL);
-        _exit(1);
-    }
-    close(out[1]);
-    CHECK(read(out[0], line, sizeof line) > 0);
-    close(out[0]);
-    return child;
-}
-
 /* ---- the cases ---- */
 
 static struct {
@@ -186,7 +165,7 @@ static void check_comeback(int pause_ms)
     check_sleep_ms(pause_ms);
     check_echo();
     double start = check_now();
-    pid_t daemon = start_again();
+    pid_t daemon = daemons_start_again(program);
     check_machine(2);
     CHECK(check_now() - start < HOST_TIMEOUT_S * check_slowness());
     CHECK(daemons_host(0) != old); /* no tid of a task that is gone is used again */
@@ -198,11 +177,11 @@ static void check_twice(void)
     int status;
     begin(2);
     kill_master();
-    pid_t first = start_again();
+    pid_t first = daemons_start_again(program);
     check_echo();
     CHECK(kill(first, SIGKILL) == 0);
     CHECK_EQ(waitpid(first, &status, 0), first);
-    pid_t second = start_again();
+    pid_t second = daemons_start_again(program);
     check_machine(2);
     end(second);
 }
@@ -218,7 +197,7 @@ static void check_adding(void)
     check_receive_int(adder_tid, TAG_READY);
     check_sleep_ms(1000);
     kill_master();
-    pid_t daemon = start_again();
+    pid_t daemon = daemons_start_again(program);
     CHECK(kill(third, SIGCONT) == 0);
     CHECK(check_receive_int(adder_tid, TAG_VALUE) > 0);
     CHECK(!daemons_log_has(7, "the master was lost while this host joined")); /* as if it knew nobody */
@@ -232,7 +211,7 @@ static void check_late(void)
     begin(3);
     kill_master();
     check_receive(-1, TAG_HOST);
-    pid_t daemon = start_again();
+    pid_t daemon = daemons_start_again(program);
     int n, status;
     CHECK_EQ(pvm_config(&n, NULL, NULL), 0);
     CHECK_EQ(n, 2);

@@ -342,27 +342,6 @@ static void check_killed(int phase)
     daemons_halt();
 }
 
-/* Returns when the new daemon has said where its socket is. */
-static pid_t start_again(const char *program)
-{
-    int out[2];
-    char line[PATH_MAX];
-    CHECK_EQ(pipe(out), 0);
-    pid_t child = fork();
-    CHECK(child >= 0);
-    if (!child) {
-        dup2(out[1], STDOUT_FILENO);
-        unsetenv("PVMSOCK");
-        unsetenv("PVMEPID");
-        execl(program, program, NULL);
-        _exit(1);
-    }
-    close(out[1]);
-    CHECK(read(out[0], line, sizeof line) > 0);
-    close(out[0]);
-    return child;
-}
-
 static void check_comeback(int phase)
 {
     char program[PATH_MAX];
@@ -371,7 +350,7 @@ static void check_comeback(int phase)
     struct pvmd_machine old = secret_of(0);
     daemons_enrol_at(1);
     kill_master_in(phase, program);
-    pid_t daemon = start_again(program);
+    pid_t daemon = daemons_start_again(program);
     CHECK_EQ(check_receive_int(-1, TAG_RESULT), 2);
     check_doors(&old, 0, 1, false);
     struct pvmd_machine present = secret_of(0);

@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -114,4 +115,24 @@ void daemons_halt(void)
     }
     CHECK_EQ(waitpid(child, &status, 0), child);
     signal(SIGTERM, SIG_IGN); /* the pvm_exit() that ends a test may enrol with a daemon that is ending */
+}
+
+pid_t daemons_start_again(const char *program)
+{
+    int out[2];
+    char line[PATH_MAX];
+    CHECK_EQ(pipe(out), 0);
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (!child) {
+        dup2(out[1], STDOUT_FILENO);
+        unsetenv("PVMSOCK");
+        unsetenv("PVMEPID");
+        execl(program, program, NULL);
+        _exit(1);
+    }
+    close(out[1]);
+    CHECK(read(out[0], line, sizeof line) > 0);
+    close(out[0]);
+    return child;
 }

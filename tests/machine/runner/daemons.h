@@ -27,6 +27,12 @@ int daemons_wait_end(pid_t pid);
  */
 int daemons_remove_journal(int index);
 
+/*
+ * Starts a daemon where one was killed. Returns when it has said where its socket is, which it does when it knows which
+ * machine it is of.
+ */
+pid_t daemons_start_again(const char *program);
+
 /* Whether its log has a line with this text. */
 int daemons_log_has(int index, const char *text);
 
