@@ -160,6 +160,7 @@ static void return_credits(struct pvma_switch *s, struct pvma_route *route)
 static void transfer(struct crossbar *x, struct pvma_branch *branch)
 {
     struct pvma_cell *cell = pvma_cellq_pop(&branch->queue);
+    pvma_meter_add(x->s->node.port[branch->route->in_port].arriving, x->s->node.sim, -1);
     leave_round(x, branch);
     if (branch->queue.length)
         join_round(x, branch); /* at the end, so other VCs have their turn */
@@ -235,6 +236,7 @@ static void enqueue(struct pvma_switch *s, struct pvma_branch *branch, struct pv
         return;
     }
     pvma_cellq_push(&branch->queue, cell);
+    pvma_meter_add(s->node.port[branch->route->in_port].arriving, s->node.sim, 1);
     if (branch->queue.length > s->counters.most_queued)
         s->counters.most_queued = branch->queue.length;
     join_round(x, branch);
@@ -265,6 +267,7 @@ static void credit(struct pvma_switch *s, struct pvma_branch *branch)
 static void forget(struct pvma_switch *s, struct pvma_branch *branch)
 {
     leave_round(s->state, branch);
+    pvma_meter_add(s->node.port[branch->route->in_port].arriving, s->node.sim, -(int)branch->queue.length);
     branch->cells = UINT64_MAX; /* no longer the slowest */
     bool alone = branch->route->branches == branch && !branch->next;
     if (!alone)
