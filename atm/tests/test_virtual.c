@@ -175,8 +175,8 @@ static int compute_below_library(void *arg)
     t = now();
     use_processor(20 * MS);
     NEED(now() == t && !atm_sim_debt());
-    atm_sim_leave_library();
     int64_t before = processor_ns();
+    atm_sim_leave_library();
     use_processor(10 * MS);
     atm_sim_enter_library();
     int64_t most = 3 * (processor_ns() - before), debt = atm_sim_debt();
