@@ -181,10 +181,12 @@ static void finish(struct runner *r, struct worker *w)
 {
     struct sweep_results results;
     siginfo_t info;
-    int status = 0;
+    int status = 0, other;
     waitid(P_PID, (id_t)w->pid, &info, WEXITED | WNOWAIT); /* its number stays taken until its group is gone */
     kill(-w->pid, SIGKILL);
     waitpid(w->pid, &status, 0);
+    while (waitpid(-w->pid, &other, 0) > 0) /* those that it left are ours, see PR_SET_CHILD_SUBREAPER */
+        ;
     close(w->fd);
     w->pid = 0;
     r->running--;
@@ -330,7 +332,9 @@ int sweep_run_all(struct sweep_table *table, const struct sweep_order *order, st
     progress_begin(&r.progress, order->progress, count_wanted(&r) * table->experiment->replications);
     sweep_workload_prepare(table->experiment);
     catch_signals(&r, old);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
     run(&r);
+    prctl(PR_SET_CHILD_SUBREAPER, 0);
     sigaction(SIGINT, &old[0], NULL);
     sigaction(SIGTERM, &old[1], NULL);
     sigprocmask(SIG_SETMASK, &r.signals, NULL);
