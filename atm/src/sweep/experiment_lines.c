@@ -239,8 +239,14 @@ static struct sweep_column *add_column(struct sweep_reader *s, const char *name)
     int other = sweep_experiment_column(e, name);
     if (!is_name(s, name, "_-.@>"))
         return NULL;
-    if (other >= 0 || sweep_experiment_variable(e, name, strlen(name)) >= 0 || e->column_count == SWEEP_COLUMNS_MAX) {
-        COMPLAIN(s, "there are two things called %s, or more than %d results", name, SWEEP_COLUMNS_MAX);
+    int variable = sweep_experiment_variable(e, name, strlen(name));
+    if (other >= 0 || variable >= 0) {
+        COMPLAIN(s, "%s is already on line %u; give each variable and each result a name of its own", name,
+                 other >= 0 ? e->columns[other].line : e->variables[variable].line);
+        return NULL;
+    }
+    if (e->column_count == SWEEP_COLUMNS_MAX) {
+        COMPLAIN(s, "more than %d results; measure fewer", SWEEP_COLUMNS_MAX);
         return NULL;
     }
     struct sweep_column *column = &e->columns[e->column_count++];
