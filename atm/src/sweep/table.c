@@ -56,17 +56,23 @@ struct sweep_estimate sweep_table_estimate(const struct sweep_table *table, size
 
 /* ---- for people ---- */
 
+static int width_of(const struct sweep_experiment *e)
+{
+    return e->replications > 1 ? 2 * WIDTH : WIDTH;
+}
+
+/* Columns of numbers are to the right of their width. */
 static void print_heading(const struct sweep_experiment *e, FILE *out)
 {
     fprintf(out, "%s\n\n", e->title.text ? e->title.text : e->name);
     for (size_t i = 0; i < e->variable_count; i++)
         if (e->variables[i].varies)
-            fprintf(out, "%-*s ", WIDTH, e->variables[i].name);
+            fprintf(out, "%-*s", WIDTH, e->variables[i].name);
     for (size_t i = 0; i < e->column_count; i++) {
         char heading[2 * SWEEP_NAME_MAX];
         const char *unit = sweep_workload_unit(e, i);
         snprintf(heading, sizeof heading, *unit ? "%s, %s" : "%s", e->columns[i].name, unit);
-        fprintf(out, "%*s ", e->replications > 1 ? 2 * WIDTH : WIDTH, heading);
+        fprintf(out, " %*s", width_of(e), heading);
     }
     fprintf(out, "\n");
 }
@@ -76,12 +82,15 @@ static void print_point(const struct sweep_table *table, size_t point, FILE *out
     const struct sweep_experiment *e = table->experiment;
     for (size_t i = 0; i < e->variable_count; i++)
         if (e->variables[i].varies)
-            fprintf(out, "%-*s ", WIDTH, sweep_point_value(e, point, i));
+            fprintf(out, "%-*s", WIDTH, sweep_point_value(e, point, i));
     for (size_t i = 0; i < e->column_count; i++) {
         struct sweep_estimate s = sweep_table_estimate(table, point, i);
-        fprintf(out, "%*.6g ", WIDTH, s.mean);
+        char text[64];
         if (e->replications > 1)
-            fprintf(out, "+- %-*.3g", WIDTH - 3, s.half_width);
+            snprintf(text, sizeof text, "%.6g +- %.3g", s.mean, s.half_width);
+        else
+            snprintf(text, sizeof text, "%.6g", s.mean);
+        fprintf(out, " %*s", width_of(e), text);
     }
     fprintf(out, "\n");
 }
