@@ -240,6 +240,8 @@ void pvma_topology_free(struct pvma_topology *t)
 {
     for (size_t i = 0; i < t->profile_count; i++)
         pvma_profile_free(t->profiles[i]);
+    for (size_t i = 0; i < t->source_count; i++)
+        free(t->sources[i].to);
     free(t->profiles);
     free(t->nodes);
     free(t->links);

@@ -5,7 +5,7 @@
 #include "topology.h"
 #include "topology_option.h"
 
-enum { PVMA_WORDS_MAX = 64, PVMA_RANGE_MAX = 1024 };
+enum { PVMA_WORDS_MAX = 64, PVMA_RANGE_MAX = 1024, PVMA_LIST_MAX = 4096 };
 
 struct pvma_reader {
     const char *name;
@@ -22,6 +22,9 @@ void pvma_reader_complain(struct pvma_reader *r, unsigned line, const char *form
 
 /* Sets the options in the words from `first` on; complains about words that are not options. */
 void pvma_reader_options(struct pvma_reader *r, unsigned first, const struct pvma_option *options, void *target);
+
+/* Consumes the word "key=value" of the line and returns the value; NULL when there is none. */
+char *pvma_reader_take(struct pvma_reader *r, unsigned first, const char *key);
 
 /* The value of a word "key=value"; NULL when its key differs. */
 const char *pvma_reader_value(const char *word, const char *key);
@@ -40,7 +43,19 @@ bool pvma_range_parse(struct pvma_reader *r, const char *text, struct pvma_range
 /* Writes name number `index` of a range; false: too long. */
 bool pvma_range_name(const struct pvma_range *range, unsigned index, char name[PVMA_NAME_MAX + 1]);
 
-/* ---- one parser for each kind of line, in topology_lines.c ---- */
+/* Whether a text may be the name of a node or a source. */
+bool pvma_reader_is_name(const char *text);
+
+/* Appends a zeroed element of `size` octets to a list and returns it. */
+void *pvma_reader_more(void **list, size_t *count, size_t size);
+
+/* Number of the host or switch of that name; -1 after a message when there is none. */
+int pvma_reader_node(struct pvma_reader *r, const char *name, bool host);
+
+/* Adds the nodes of the range that the line's second word names, all copies of `form`. */
+void pvma_reader_nodes(struct pvma_reader *r, const struct pvma_topo_node *form);
+
+/* ---- one parser for each kind of line, in topology_lines.c, topology_switch.c and topology_source.c ---- */
 
 void pvma_read_profile(struct pvma_reader *r);
 void pvma_read_host(struct pvma_reader *r);
