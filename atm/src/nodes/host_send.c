@@ -167,6 +167,7 @@ static void feed_link(struct pvma_host *host)
         cell = pvma_cellq_pop(&host->fifo);
     if (!cell)
         return;
+    pvma_meter_add(host->port.departing, host->node.sim, -1);
     host->counters.cells_sent++;
     pvma_link_send(link, cell);
 }
@@ -175,6 +176,7 @@ static void cell_is_cut(struct pvma_job *job)
 {
     struct pvma_host *host = PVMA_OF(job, struct pvma_host, cut_job);
     pvma_cellq_push(&host->fifo, host->being_cut);
+    pvma_meter_add(host->port.departing, host->node.sim, 1);
     host->being_cut = NULL;
     feed_link(host);
     pump(host);
@@ -184,6 +186,7 @@ static void start_cell(struct pvma_host *host, struct pvma_cell *cell, pvma_ps c
 {
     if (!cost) {
         pvma_cellq_push(&host->fifo, cell);
+        pvma_meter_add(host->port.departing, host->node.sim, 1);
         feed_link(host);
         return;
     }
@@ -366,6 +369,7 @@ void pvma_vc_inject(struct pvma_vc *vc, struct pvma_cell *cell)
 void pvma_host_urgent(struct pvma_host *host, struct pvma_cell *cell)
 {
     pvma_cellq_push(&host->urgent, cell);
+    pvma_meter_add(host->port.departing, host->node.sim, 1);
     feed_link(host);
 }
 

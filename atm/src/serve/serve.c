@@ -301,8 +301,11 @@ int pvma_serve(const struct pvma_serve_options *options)
     struct pvma_topology topology;
     if (pvma_topology_load(options->topology, &topology))
         return 1;
+    struct pvma_capture *capture = NULL;
     pvma_serving.net = pvma_net_new(&topology, options->seed);
-    int rc = pvma_serving.net ? set_up(options) : PVMC_EPARAM;
+    int rc = pvma_serving.net ? pvma_capture_open(pvma_serving.net, &options->capture, &capture) : PVMC_EPARAM;
+    if (!rc)
+        rc = set_up(options);
     if (!rc) {
         pvma_serving.sim = pvma_net_sim(pvma_serving.net);
         say_ready(options);
@@ -312,6 +315,8 @@ int pvma_serve(const struct pvma_serve_options *options)
     }
     if (pvma_serving.net && !rc)
         clean_up(options);
+    if (pvma_capture_close(capture))
+        rc = PVMC_ESYSTEM;
     pvma_net_free(pvma_serving.net);
     pvma_topology_free(&topology);
     return rc || server.failed ? 1 : 0;

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "network/network.h"
+#include "capture/capture.h"
 
 struct pvma_serve_options {
     const char *topology; /* file */
@@ -23,6 +23,7 @@ struct pvma_serve_options {
     unsigned wait_for; /* virtual: clients that must connect before time begins */
     bool once;         /* ends when the last client has left */
     bool report;       /* counters on standard output at the end */
+    struct pvma_capture_options capture;
 };
 
 /* Serves until SIGTERM, SIGINT or, if `once`, the last client leaves. Returns the exit code. */
