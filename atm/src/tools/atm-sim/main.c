@@ -19,6 +19,7 @@ static const struct {
     {"reproduce", reproduce_main, "repeat the papers' experiments; show printed and simulated results"},
     {"programs", programs_main, "run matmul, pde and molecules over every stack of the papers"},
     {"serve", command_serve, "serve the network to programs"},
+    {"machine", command_machine, "run a program in virtual time: with a network, daemons and hosts of its own"},
     {"exec", command_exec, "run a program on a served network, in its time"},
     {"profiles", command_profiles, "list the built-in host profiles, with the origin of each figure"},
 };
