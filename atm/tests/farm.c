@@ -5,6 +5,7 @@
  *                      must overlap: one round may take 5 % longer than its computing, and the time that messages
  *                      alone take, which an equal round without computing shows. Exit code 1 if it does not.
  *   farm idle          programs that compute nothing. Prints the nanoseconds that each takes.
+ *   farm deadlock      waits for a message that nobody sends.
  *
  * Computing is counted PVM_ATM_CPU times. There is one worker on each host but the first.
  */
@@ -211,6 +212,8 @@ int main(int argc, char **argv)
     pvm_setopt(PvmRoute, PvmRouteDirect);
     if (pvm_parent() > 0)
         return work(pvm_parent());
+    if (argc > 1 && !strcmp(argv[1], "deadlock"))
+        must(pvm_recv(-1, TAG_ANSWER), "pvm_recv");
     start(argv[0]);
     int bad = argc > 2 && !strcmp(argv[1], "overlap") ? check_overlap(atoi(argv[2]) * 1000) : run_idle();
     for (int i = 0; i < workers; i++)

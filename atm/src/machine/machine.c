@@ -74,13 +74,20 @@ static int make_folder(struct machine *m)
 
 /* ---- topology and hosts ---- */
 
-static int write_star(struct machine *m)
+/* Writes the star, or what is on standard input, for the network to read. */
+static int write_topology(struct machine *m)
 {
+    char data[4096];
+    size_t n;
     snprintf(m->topology, sizeof m->topology, "%s/topology", m->folder);
     FILE *f = fopen(m->topology, "we");
     if (!f)
         return fail(m->topology);
-    pvma_star_write(&m->options->star, f);
+    if (m->options->topology)
+        while ((n = fread(data, 1, sizeof data, stdin)))
+            fwrite(data, 1, n, f);
+    else
+        pvma_star_write(&m->options->star, f);
     return fclose(f) ? fail(m->topology) : 0;
 }
 
@@ -110,9 +117,12 @@ static int choose_hosts(struct machine *m, const struct pvma_topology *t)
 static int find_hosts(struct machine *m)
 {
     struct pvma_topology t;
-    int rc = m->options->topology ? 0 : write_star(m);
-    if (m->options->topology)
-        snprintf(m->topology, sizeof m->topology, "%s", m->options->topology);
+    const char *file = m->options->topology;
+    int rc = 0;
+    if (file && strcmp(file, "-"))
+        snprintf(m->topology, sizeof m->topology, "%s", file);
+    else
+        rc = write_topology(m);
     if (!rc)
         rc = pvma_topology_load(m->topology, &t);
     if (rc)
@@ -138,12 +148,26 @@ static void address_of(unsigned host, char text[LINE_BYTES])
 
 /* ---- environment ---- */
 
+/* Programs such as pvm-perf are those of this installation. */
+static void put_own_folder_first(void)
+{
+    char own[PATH_MAX] = "", *path, *slash;
+    const char *old = getenv("PATH");
+    if (readlink("/proc/self/exe", own, sizeof own - 1) <= 0 || !(slash = strrchr(own, '/')))
+        return;
+    *slash = '\0';
+    if (asprintf(&path, "%s%s%s", own, old ? ":" : "", old ? old : "") >= 0)
+        setenv("PATH", path, 1);
+    free(path);
+}
+
 /* The user's own machine must not be used, and a task's daemon is not that of its programs. */
 static void set_environment(const struct machine *m)
 {
     static const char *const foreign[] = {"PVMSOCK", "PVMEPID", "PVM_VMID", "PVM_PORT", "PVM_IP"};
     for (unsigned i = 0; i < sizeof foreign / sizeof foreign[0]; i++)
         unsetenv(foreign[i]);
+    put_own_folder_first();
     setenv("PVM_TMP", m->folder, 1);
     setenv("PVM_ATM_SOCKET", m->socket, 1);
     setenv("PVM_ATM_HOST", m->hosts[0], 1);
@@ -353,7 +377,7 @@ static void end(struct machine *m)
     free(m->hosts);
 }
 
-int pvma_machine_run(const struct pvma_machine_options *options, char **argv)
+static int supervised(const struct pvma_machine_options *options, char **argv)
 {
     struct machine m = {.options = options, .report_fd = -1};
     if (pvma_processes_begin())
@@ -365,4 +389,16 @@ int pvma_machine_run(const struct pvma_machine_options *options, char **argv)
         code = 128 + pvma_processes_signal();
     end(&m);
     return code;
+}
+
+int pvma_machine_run(const struct pvma_machine_options *options, char **argv)
+{
+    int status = 0;
+    pid_t pid = pvma_processes_front(&status);
+    if (!pid) {
+        int code = supervised(options, argv);
+        fflush(NULL);
+        _exit(code);
+    }
+    return pid < 0 ? PVMA_MACHINE_FAILED : code_of(status);
 }

@@ -2,12 +2,14 @@
  * machine.h - one program in virtual time: starts a network, a daemon for each of its hosts and the program, and ends
  * all of them.
  *
- *   atm-sim machine -- the command, in its own time
- *     |-- the network (a fork), in a process group of its own
- *     |-- pvmd3 of the first host; it starts those of the others
+ *   atm-sim machine       waits, and passes signals on
+ *     `- the supervisor     starts and ends all others, also if the first is killed
+ *          |- the network
+ *          |- pvmd3         of the first host; it starts those of the others
+ *          `- the program   under the network's clock
  *
- * Every process that is started here, by whomever, is a descendant. The caller becomes their reaper, so that none is
- * left when the command has ended, whatever happened.
+ * Every process that is started here, by whomever, is a descendant of the supervisor, which is their reaper: none is
+ * left when the program has ended, whatever happened.
  */
 #ifndef PVMA_MACHINE_H
 #define PVMA_MACHINE_H

@@ -20,21 +20,57 @@ enum { PROCESSES_MAX = 8, KILL_MS = 20 };
 
 static struct {
     sigset_t before;
+    bool before_is_known;
     int signal_fd;
     int signal; /* that came first */
     struct pvma_process *all[PROCESSES_MAX];
     unsigned count;
 } us;
 
+static void take_signals(sigset_t *set)
+{
+    sigemptyset(set);
+    sigaddset(set, SIGCHLD);
+    sigaddset(set, SIGINT);
+    sigaddset(set, SIGTERM);
+    sigaddset(set, SIGHUP);
+    sigprocmask(SIG_BLOCK, set, us.before_is_known ? NULL : &us.before);
+    us.before_is_known = true;
+}
+
+/* The terminal sends its signals to both of us: the first one counts. */
+static void pass_on(pid_t pid, int signal)
+{
+    if (signal > 0 && signal != SIGCHLD)
+        kill(pid, signal);
+}
+
+pid_t pvma_processes_front(int *status)
+{
+    sigset_t set;
+    pid_t front = getpid();
+    take_signals(&set);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (!pid) {
+        prctl(PR_SET_PDEATHSIG, SIGTERM);
+        if (getppid() != front)
+            _exit(EXIT_FAILURE);
+        return 0;
+    }
+    if (pid < 0) {
+        pvmc_log(PVMC_LOG_ERROR, "cannot start a process: %s", strerror(errno));
+        return -1;
+    }
+    while (waitpid(pid, status, WNOHANG) != pid)
+        pass_on(pid, sigwaitinfo(&set, NULL));
+    return pid;
+}
+
 int pvma_processes_begin(void)
 {
     sigset_t set;
-    sigemptyset(&set);
-    sigaddset(&set, SIGCHLD);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    sigprocmask(SIG_BLOCK, &set, &us.before);
+    take_signals(&set);
     us.signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (us.signal_fd >= 0 && !prctl(PR_SET_CHILD_SUBREAPER, 1))
         return 0;

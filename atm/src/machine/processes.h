@@ -14,6 +14,13 @@ struct pvma_process {
     bool ended;
 };
 
+/*
+ * Forks the process that does all the rest. Returns 0 there; it gets SIGTERM if the caller is killed, and so can still
+ * end everything. In the caller passes signals on and returns its pid and *status when it has ended; -1: failed,
+ * logged.
+ */
+pid_t pvma_processes_front(int *status);
+
 /* Makes this process the reaper of all descendants, and takes SIGINT, SIGTERM and SIGHUP. 0, or PVMC_ESYSTEM, logged.
  */
 int pvma_processes_begin(void);

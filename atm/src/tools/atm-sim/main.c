@@ -53,6 +53,7 @@ static void usage(FILE *out)
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
+    argp_err_exit_status = EXIT_USAGE;
     pvmc_log_to(say, NULL, PVMC_LOG_WARNING);
     if (!strcmp(word, "--help") || !strcmp(word, "-?")) {
         usage(stdout);
