@@ -18,6 +18,7 @@
 #include "core/place/program.h"
 #include "serve/serve.h"
 #include "topology/topology.h"
+#include "calibrate.h"
 #include "preload.h"
 #include "processes.h"
 
@@ -393,10 +394,16 @@ static int supervised(const struct pvma_machine_options *options, char **argv)
 
 int pvma_machine_run(const struct pvma_machine_options *options, char **argv)
 {
+    struct pvma_machine_options own = *options;
+    char factor[32];
     int status = 0;
+    if (own.calibrate && pvma_calibrate(own.calibrate, factor, sizeof factor))
+        return PVMA_MACHINE_FAILED;
+    if (own.calibrate)
+        own.cpu = factor;
     pid_t pid = pvma_processes_front(&status);
     if (!pid) {
-        int code = supervised(options, argv);
+        int code = supervised(&own, argv);
         fflush(NULL);
         _exit(code);
     }

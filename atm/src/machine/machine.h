@@ -23,8 +23,9 @@ enum { PVMA_MACHINE_FAILED = 125 }; /* exit code: network or daemons did not sta
 struct pvma_machine_options {
     const char *topology; /* file; NULL: the star */
     struct pvma_star star;
-    const char *at;  /* hosts with a daemon, separated by commas; the program is on the first. NULL: all hosts */
-    const char *cpu; /* PVM_ATM_CPU; NULL: as it is in the environment */
+    const char *at;        /* hosts with a daemon, separated by commas; the program is on the first. NULL: all hosts */
+    const char *cpu;       /* PVM_ATM_CPU; NULL: as it is in the environment */
+    const char *calibrate; /* instead: see calibrate.h; NULL: not */
     uint64_t seed;
     bool time;     /* at the end, show the time when the program left */
     bool counters; /* and the counters of the network */

@@ -5,7 +5,7 @@
 #include "core/config.h"
 #include "command.h"
 
-enum { KEY_TIME = 256, KEY_COUNTERS, KEY_SWITCH, KEY_RATE, KEY_LOSS };
+enum { KEY_TIME = 256, KEY_COUNTERS, KEY_SWITCH, KEY_RATE, KEY_LOSS, KEY_CALIBRATE };
 
 static const struct argp_option options[] = {
     {"topology", 't', "FILE", 0, "The network (default: PVM_ATM_TOPOLOGY)", 0},
@@ -16,6 +16,8 @@ static const struct argp_option options[] = {
     {"loss", KEY_LOSS, "P", 0, "Probability that one of their links loses a cell (default: 0)", 0},
     {"at", 'a', "HOST,...", 0, "Hosts with a daemon, the first is the program's (default: all)", 0},
     {"cpu", 'c', "FACTOR", 0, "From processor time here to virtual time: PVM_ATM_CPU", 0},
+    {"calibrate", KEY_CALIBRATE, "SECONDS=COMMAND", 0,
+     "So that what COMMAND computes takes SECONDS of virtual time: it is run here a few times first", 0},
     {"seed", 'S', "NUMBER", 0, "Seed of all random numbers (default: 1)", 0},
     {"print-time", KEY_TIME, NULL, 0, "At the end, show the virtual time that the program took", 0},
     {"counters", KEY_COUNTERS, NULL, 0, "At the end, show the counters of all layers", 0},
@@ -34,6 +36,8 @@ static void check(struct line *line, struct argp_state *state)
         argp_error(state, "--topology and --profile are two networks: give one");
     if (line->star_option && !o->star.profile)
         argp_error(state, "%s belongs to --profile", line->star_option);
+    if (o->cpu && o->calibrate)
+        argp_error(state, "--cpu and --calibrate both give the factor: choose one");
     if (!o->topology && !o->star.profile)
         o->topology = pvmc_config_text(PVMC_SETTING_ATM_TOPOLOGY);
     if (o->topology && !*o->topology)
@@ -70,6 +74,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         if (pvmc_config_check(PVMC_SETTING_ATM_CPU, arg, why, sizeof why))
             argp_error(state, "--cpu=%s: %s", arg, why);
         return o->cpu = arg, 0;
+    case KEY_CALIBRATE:
+        return o->calibrate = arg, 0;
     case 'S':
         return o->seed = (uint64_t)command_number(arg, 0, INT64_MAX, "--seed", state), 0;
     case KEY_TIME:
