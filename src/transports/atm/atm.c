@@ -130,6 +130,7 @@ const struct pvmt_transport_ops pvmt_atm_ops = {
     .send = pvmt_datagram_send,
     .send_to_many = pvmt_atm_multicast,
     .pending = pvmt_datagram_pending,
+    .unsent = pvmt_datagram_unsent,
     .progress = pvmt_atm_progress,
     .fd = pvmt_datagram_fd,
     .arm = pvmt_datagram_arm,
