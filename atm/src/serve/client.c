@@ -680,10 +680,21 @@ static void part_aside(const struct pvma_client *c)
         pvma_local_left(c->pid);
 }
 
+/* Its own time when it has left: that of its computing, without what the driver does later. */
+static void note_end(const struct pvma_client *c)
+{
+    pvma_ps end = c->clock;
+    for (const struct pvma_command *command = c->commands; command; command = command->next)
+        end += command == c->commands && c->counted ? 0 : time_of(command->message.cost_ns);
+    if (c->host && !c->place && end > pvma_serving.left)
+        pvma_serving.left = end;
+}
+
 /* The program has left or broken the protocol. Commands that it sent before are still carried out. */
 static void part(struct pvma_client *c)
 {
     static const struct pvma_fore_message leave = {.type = PVMA_FORE_NONE};
+    note_end(c);
     set_quiet(c, true);
     close(c->fd);
     c->fd = -1;

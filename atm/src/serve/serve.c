@@ -35,6 +35,7 @@ static struct {
     bool begun; /* `wait_for` clients have connected */
     bool over;
     bool failed;
+    bool deadlock_ends;
     int64_t patience_ns;  /* with programs that hold time without using the processor */
     int64_t heard_ns;     /* real time of the last message */
     int64_t explained_ns; /* when the log last said what the network waits for */
@@ -154,6 +155,7 @@ static int set_up(const struct pvma_serve_options *options)
     server.signals.ready = take_signal;
     server.listen_fd = -1;
     server.wait_for = options->wait_for;
+    server.deadlock_ends = options->deadlock_ends;
     server.patience_ns = pvmc_config_us(PVMC_SETTING_ATM_PATIENCE) * 1000;
     pvma_serving.is_virtual = options->is_virtual;
     pvma_serving.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -238,6 +240,10 @@ static void stand_still(bool held)
         explain(held);
         server.explained_ns = now_ns;
     }
+    if (!held && server.deadlock_ends && now_ns - server.heard_ns >= server.patience_ns) {
+        pvmc_log(PVMC_LOG_ERROR, "nothing can happen any more: the network ends; see PVM_ATM_PATIENCE");
+        server.over = server.failed = true;
+    }
     if (held && now_ns - server.expelled_ns >= server.patience_ns / 2) {
         server.expelled_ns = now_ns;
         if (now_ns - server.heard_ns >= server.patience_ns)
@@ -289,6 +295,14 @@ static void clean_up(const struct pvma_serve_options *options)
     close(pvma_serving.epoll_fd);
 }
 
+/* Programs that ended before our signal came have left, too. */
+static void show_time(void)
+{
+    while (attend(0))
+        ;
+    printf("virtual time %.9f s\n", (double)pvma_serving.left / (double)PVMA_S);
+}
+
 static void say_ready(const struct pvma_serve_options *options)
 {
     printf("network %s at %s, %s clock\n", options->topology, options->socket,
@@ -310,6 +324,8 @@ int pvma_serve(const struct pvma_serve_options *options)
         pvma_serving.sim = pvma_net_sim(pvma_serving.net);
         say_ready(options);
         serve(options->once);
+        if (options->time)
+            show_time();
         if (options->report)
             pvma_net_report(pvma_serving.net, stdout);
     }
