@@ -1,6 +1,7 @@
 /* serve.c - see serve.h: the socket, the loop, and the two clocks. */
 #include "serve.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@
 struct pvma_serve pvma_serving;
 
 static struct {
+    const struct pvma_serve_options *options;
     struct pvma_watch listener, signals;
     int listen_fd, signal_fd;
     unsigned wait_for;
@@ -84,11 +86,26 @@ static void accept_one(struct pvma_watch *watch)
         pvmc_log_once(PVMC_LOG_ERROR, "out of descriptors; raise the limit (ulimit -n)");
 }
 
+/* Prints what the options ask for. */
+static void report(void)
+{
+    if (server.options->report)
+        pvma_net_report(pvma_serving.net, stdout);
+    if (server.options->digest)
+        printf("digest %016" PRIx64 " events %" PRIu64 "\n", pvma_sim_digest(pvma_serving.sim),
+               pvma_sim_event_count(pvma_serving.sim));
+    fflush(stdout);
+}
+
 static void take_signal(struct pvma_watch *watch)
 {
     struct signalfd_siginfo info;
     (void)watch;
-    if (read(server.signal_fd, &info, sizeof info) > 0)
+    if (read(server.signal_fd, &info, sizeof info) <= 0)
+        return;
+    if (info.ssi_signo == SIGUSR1)
+        report();
+    else
         server.over = true;
 }
 
@@ -149,10 +166,12 @@ static int set_up(const struct pvma_serve_options *options)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGUSR1);
     sigprocmask(SIG_BLOCK, &set, NULL);
     server.listener.ready = accept_one;
     server.signals.ready = take_signal;
     server.listen_fd = -1;
+    server.options = options;
     server.wait_for = options->wait_for;
     server.patience_ns = pvmc_config_us(PVMC_SETTING_ATM_PATIENCE) * 1000;
     pvma_serving.is_virtual = options->is_virtual;
@@ -307,8 +326,7 @@ int pvma_serve(const struct pvma_serve_options *options)
         pvma_serving.sim = pvma_net_sim(pvma_serving.net);
         say_ready(options);
         serve(options->once);
-        if (options->report)
-            pvma_net_report(pvma_serving.net, stdout);
+        report();
     }
     if (pvma_serving.net && !rc)
         clean_up(options);

@@ -22,7 +22,8 @@ struct pvma_serve_options {
     uint64_t seed;
     unsigned wait_for; /* virtual: clients that must connect before time begins */
     bool once;         /* ends when the last client has left */
-    bool report;       /* counters on standard output at the end */
+    bool report;       /* counters on standard output at the end and on SIGUSR1 */
+    bool digest;       /* likewise the digest of all events */
 };
 
 /* Serves until SIGTERM, SIGINT or, if `once`, the last client leaves. Returns the exit code. */
