@@ -24,7 +24,7 @@
 #define HIDDEN         "~"                  /* suffix of the socket's path until listen() */
 #define STEPS          256                  /* events simulated between polls of the programs */
 #define HOLD_MS        100                  /* between checks of announced processes */
-#define EXPLAIN_NS     INT64_C(10000000000) /* of silence before the log says what the network waits for */
+#define EXPLAIN_NS     INT64_C(10000000000) /* see explain_ns() */
 #define SLICE_NS       2000000              /* real clock: simulated at a time when the network is behind */
 
 struct pvma_serve pvma_serving;
@@ -236,6 +236,12 @@ static void lose_patience(void)
     }
 }
 
+/* Silence before the log says what the network waits for. */
+static int64_t explain_ns(void)
+{
+    return server.patience_ns / 2 < EXPLAIN_NS ? server.patience_ns / 2 : EXPLAIN_NS;
+}
+
 /* How long to wait for a message before inspecting what holds time or explaining the silence. -1: forever. */
 static int64_t silence_ns(void)
 {
@@ -243,7 +249,7 @@ static int64_t silence_ns(void)
         return HOLD_MS * 1000000;
     if (!pvma_client_any())
         return -1;
-    return server.patience_ns / 2 < EXPLAIN_NS ? server.patience_ns / 2 : EXPLAIN_NS;
+    return explain_ns();
 }
 
 /* Waits for the programs that compute, or for any message if no event is due. */
@@ -253,7 +259,7 @@ static void stand_still(bool held)
     int64_t now_ns = pvmc_clock_real_ns();
     if (!server.begun || !pvma_client_any())
         return;
-    if (now_ns - server.heard_ns >= EXPLAIN_NS && server.explained_ns == server.heard_ns) {
+    if (now_ns - server.heard_ns >= explain_ns() && server.explained_ns == server.heard_ns) {
         explain(held);
         server.explained_ns = now_ns;
     }
