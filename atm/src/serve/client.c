@@ -653,10 +653,16 @@ void pvma_client_inspect(bool expel)
     }
 }
 
+/* A program that looks for something without end computes, too. */
 static const char *what_it_does(const struct pvma_client *c)
 {
+    static char text[160];
+    long long ticks = runs(c) ? ticks_of(c->pid) : -1;
+    snprintf(text, sizeof text,
+             "computes (%.1f s of processor time so far, which take no virtual time with PVM_ATM_CPU=0)",
+             (double)ticks / (double)sysconf(_SC_CLK_TCK));
     if (runs(c))
-        return "computes";
+        return ticks < 0 ? "computes" : text;
     return c->coming ? "is joining" : c->waiting ? "waits" : "waits for an answer";
 }
 
