@@ -6,9 +6,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
+#include "core/buf.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "local.h"
+#include "route.h"
 
 #define OBSERVER    "-" /* host name of clients that only report: daemons */
 #define LOOK        "?" /* host name of clients that only query the clock */
@@ -86,6 +88,16 @@ unsigned pvma_client_count(void)
     DL_FOREACH (pvma_clients, c)
         count += (c->host || c->coming) && c->fd >= 0;
     return count;
+}
+
+struct pvma_client *pvma_client_of_task(uint32_t task)
+{
+    struct pvma_client *c;
+    if (task)
+        DL_FOREACH (pvma_clients, c)
+            if (c->task == task && c->fd >= 0)
+                return c;
+    return NULL;
 }
 
 bool pvma_client_is_here(pid_t pid)
