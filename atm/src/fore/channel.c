@@ -306,12 +306,18 @@ static bool begins_wait(const struct pvma_fore_message *m)
     return m->type == PVMA_FORE_WAIT || m->type == PVMA_FORE_SLEEP;
 }
 
+/* Messages without a cost, which the network takes in at once. */
+static bool is_aside(enum pvma_fore_message_type type)
+{
+    return type == PVMA_FORE_RESUME || type == PVMA_FORE_LOCAL || type == PVMA_FORE_EXPECT || type == PVMA_FORE_TASK;
+}
+
 int pvma_fore_tell(struct pvma_fore_message *m)
 {
-    bool aside = m->type == PVMA_FORE_RESUME || m->type == PVMA_FORE_LOCAL || m->type == PVMA_FORE_EXPECT;
+    bool aside = is_aside(m->type);
     if (!aside && !begins_wait(m))
         pvma_fore_wait_end(); /* one that the program has jumped out of */
-    if (!aside) {             /* RESUME, LOCAL and EXPECT carry no cost */
+    if (!aside) {
         m->cost_ns = channel.cost_ns;
         channel.cost_ns = 0;
     }

@@ -19,6 +19,7 @@
 #include "core/log.h"
 #include "client.h"
 #include "local.h"
+#include "route.h"
 
 #define LISTEN_BACKLOG 512
 #define HIDDEN         "~"                  /* suffix of the socket's path until listen() */
@@ -314,6 +315,7 @@ static void clean_up(const struct pvma_serve_options *options)
     if (server.listen_fd >= 0)
         unlink(options->socket);
     pvma_client_free_all();
+    pvma_route_free_all();
     pvma_local_free_all();
     close(server.listen_fd);
     close(server.signal_fd);
