@@ -3,7 +3,7 @@
 #define PVMA_AN2_H
 
 #include "lab/lab.h"
-#include "reproduce/report.h"
+#include "report/report.h"
 
 /* Figure 7: the mean round trip in us of a UDP echo between two switches that up to three TCP streams share. */
 double an2_echo_us(struct report *report, uint32_t bytes, unsigned streams);

@@ -3,7 +3,7 @@
 #define PVMA_THESIS_H
 
 #include <stdint.h>
-#include "reproduce/report.h"
+#include "report/report.h"
 
 enum thesis_kernel { THESIS_PDE1, THESIS_PDE2, THESIS_CG, THESIS_FT };
 
