@@ -181,8 +181,8 @@ static void return_credits(struct pvma_switch *s, struct pvma_route *route)
 static void transfer(struct crossbar *x, struct pvma_branch *branch)
 {
     struct pvma_cell *cell = pvma_cellq_pop(&branch->queue);
-    pvma_meter_add(x->s->node.port[branch->route->in_port].arriving, x->s->node.sim, -1);
     x->input[branch->route->in_port].cells--;
+    pvma_meter_add(x->s->node.port[branch->route->in_port].arriving, x->s->node.sim, -1);
     leave_round(x, branch);
     if (branch->queue.length)
         join_round(x, branch); /* at the end, so other VCs have their turn */

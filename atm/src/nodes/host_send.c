@@ -84,6 +84,19 @@ static bool find_sender(struct pvma_host *host, pvma_ps *due)
 
 /* ---- cutting ---- */
 
+/* A sender that waits for its call continues. */
+static void release_sender(struct pvma_vc *vc, uint64_t cookie)
+{
+    if (vc->handler && vc->handler->taken)
+        vc->handler->taken(vc->arg, vc, cookie);
+}
+
+/* If the host cuts the cells, the call that sends a PDU lasts until it has cut them. */
+static bool cuts_in_call(const struct pvma_host *host)
+{
+    return pvma_host_cost(host, PVMA_COST_sar);
+}
+
 static void finish_pdu(struct pvma_vc *vc)
 {
     struct pvma_host *host = vc->host;
@@ -100,6 +113,8 @@ static void finish_pdu(struct pvma_vc *vc)
     free(pdu);
     if (vc->handler && vc->handler->sent)
         vc->handler->sent(vc->arg, vc, cookie);
+    if (cuts_in_call(host))
+        release_sender(vc, cookie); /* the last: it may close the VC */
 }
 
 /* Notifies VCs that were refused. A handler may close any VC, so the scan restarts after each call. */
@@ -283,8 +298,7 @@ static void lose(struct pvma_host *host, struct pvma_outgoing *pdu)
 {
     struct pvma_vc *vc = pdu->vc;
     host->counters.tx_queue_drops++;
-    if (vc->handler && vc->handler->taken)
-        vc->handler->taken(vc->arg, vc, pdu->cookie);
+    release_sender(vc, pdu->cookie);
     leave_processor(host);
     if (pdu->vc)
         drop_pdu(vc, pdu, PVMA_DROP_QUEUE);
@@ -300,8 +314,8 @@ static void keep(struct pvma_host *host, struct pvma_outgoing *pdu)
     leave_processor(host);
     host->queued += floods(host);
     enqueue(vc, pdu);
-    if (vc->handler && vc->handler->taken)
-        vc->handler->taken(vc->arg, vc, cookie);
+    if (!cuts_in_call(host))
+        release_sender(vc, cookie);
 }
 
 /* The processor has finished with a PDU, which enters the send queue if there is room. */

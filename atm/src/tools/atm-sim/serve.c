@@ -6,7 +6,7 @@
 #include "capture_options.h"
 #include "command.h"
 
-enum { KEY_ONCE = 256, KEY_COUNTERS };
+enum { KEY_ONCE = 256, KEY_COUNTERS, KEY_DIGEST };
 
 static const struct argp_option options[] = {
     {"topology", 't', "FILE", 0, "The network (default: PVM_ATM_TOPOLOGY)", 0},
@@ -15,7 +15,8 @@ static const struct argp_option options[] = {
     {"wait-for", 'w', "PROGRAMS", 0, "Virtual time begins when this many programs have connected (default: 1)", 0},
     {"seed", 'S', "NUMBER", 0, "Seed of all random numbers (default: 1)", 0},
     {"once", KEY_ONCE, NULL, 0, "End when the last program has left", 0},
-    {"counters", KEY_COUNTERS, NULL, 0, "Show the counters of all layers at the end", 0},
+    {"counters", KEY_COUNTERS, NULL, 0, "Show the counters of all layers at the end, and on SIGUSR1", 0},
+    {"digest", KEY_DIGEST, NULL, 0, "Likewise the digest of all events: equal runs have equal ones", 0},
     {0}};
 
 static bool parse_clock(const char *name, const char *text, struct argp_state *state)
@@ -46,6 +47,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return o->once = true, 0;
     case KEY_COUNTERS:
         return o->report = true, 0;
+    case KEY_DIGEST:
+        return o->digest = true, 0;
     case ARGP_KEY_INIT:
         return state->child_inputs[0] = &o->capture, 0;
     case ARGP_KEY_ARG:
