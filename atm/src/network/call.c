@@ -19,6 +19,7 @@ struct pvma_call {
     struct pvma_call *next;
     struct pvma_control *control;
     bool caller;
+    unsigned port; /* of the host, over which the call goes */
     enum state state;
     uint32_t number;
     struct pvma_address from, to;
@@ -141,12 +142,27 @@ static void refused(struct pvma_event *event)
     end(call, call->refusal_cause);
 }
 
+/* The port that leads to the called host, or, if none does, the first that works: then the next node refuses. -1: none
+ * works. */
+static int way_out(const struct pvma_call *call)
+{
+    const struct pvma_node *node = call->control->node;
+    struct pvma_host *to = pvma_net_host_with(call->control->net, call->to);
+    int port = to ? pvma_routing_port(call->control->net->routing, node, pvma_host_node(to)->number) : -1;
+    for (unsigned i = 0; i < node->ports && port < 0; i++)
+        if (node->port[i].out && !node->port[i].out->is_down)
+            port = (int)i;
+    return port;
+}
+
 static int take_channels(struct pvma_call *call)
 {
-    const struct pvma_port *port = &host_of(call)->port;
     const struct pvma_contract *contract = &call->contract;
-    if (!port->out)
+    int way = way_out(call);
+    if (way < 0)
         return PVMA_CAUSE_NO_ROUTE;
+    call->port = (unsigned)way;
+    const struct pvma_port *port = &call->control->node->port[way];
     int cause = pvma_channel_take(port->out, &contract->wanted, &contract->minimum, &call->out);
     if (cause || contract->flow != PVMA_DUPLEX)
         return cause;
@@ -183,6 +199,17 @@ static void send_setup(struct pvma_call *call, uint32_t asap)
         setup.back_vci = call->back->vci;
     }
     pvma_control_originate(call->control, &setup);
+}
+
+/* A callback may release other calls, so the search begins again after each. */
+void pvma_calls_lose_link(struct pvma_control *control, unsigned port)
+{
+    for (struct pvma_call *call = control->calls; call;) {
+        bool lost = call->port == port && !(call->caller && !call->out);
+        if (lost)
+            end(call, PVMA_CAUSE_LINK_DOWN);
+        call = lost ? control->calls : call->next;
+    }
 }
 
 struct pvma_call *pvma_call_open(struct pvma_host *from, struct pvma_address to, uint32_t asap,

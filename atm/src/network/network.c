@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "control.h"
 #include "network_parts.h"
+#include "outage.h"
 #include "path.h"
 
 /* ---- nodes and links ---- */
@@ -175,6 +176,7 @@ struct pvma_net *pvma_net_new(const struct pvma_topology *topology, uint64_t see
     int cause = build_pvcs(net);
     for (size_t i = 0; i < topology->source_count && !cause; i++)
         cause = build_source(net, i);
+    net->outages = pvma_outages_new(net);
     if (cause) {
         pvma_net_free(net);
         return NULL;
@@ -200,6 +202,7 @@ void pvma_net_free(struct pvma_net *net)
         pvma_switch_free(net->switches[i]);
     for (size_t i = 0; i < net->link_count; i++)
         pvma_link_free(net->links[i]);
+    pvma_outages_free(net->outages);
     pvma_routing_free(net->routing);
     pvma_cells_free(&net->cells);
     pvma_sim_free(net->sim);

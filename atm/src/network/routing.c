@@ -4,6 +4,8 @@
 
 struct pvma_routing {
     size_t count;
+    struct pvma_node *const *nodes;
+    const bool *is_host;
     int16_t *port; /* [host * count + node]; -1: no path */
 };
 
@@ -27,7 +29,7 @@ static void measure(const struct search *search, unsigned host)
         const struct pvma_node *node = search->nodes[at];
         for (unsigned port = 0; port < node->ports && (at == host || !search->is_host[at]); port++) {
             const struct pvma_link *link = node->port[port].in;
-            if (!link || search->hops[link->from->number] != UINT32_MAX)
+            if (!link || link->is_down || search->hops[link->from->number] != UINT32_MAX)
                 continue;
             search->hops[link->from->number] = search->hops[at] + 1;
             search->queue[end++] = link->from->number;
@@ -40,7 +42,7 @@ static int16_t best_port(const struct search *search, const struct pvma_node *no
     unsigned own = search->hops[node->number];
     for (unsigned port = 0; own != UINT32_MAX && own && port < node->ports; port++) {
         const struct pvma_link *link = node->port[port].out;
-        if (!link || search->hops[link->to->number] != own - 1)
+        if (!link || link->is_down || search->hops[link->to->number] != own - 1)
             continue;
         if (own == 1 || !search->is_host[link->to->number])
             return (int16_t)port;
@@ -48,22 +50,30 @@ static int16_t best_port(const struct search *search, const struct pvma_node *no
     return -1;
 }
 
-struct pvma_routing *pvma_routing_new(struct pvma_node *const *nodes, const bool *is_host, size_t count)
+void pvma_routing_update(struct pvma_routing *routing)
 {
-    struct pvma_routing *routing = pvma_new(sizeof *routing);
-    struct search search = {nodes, is_host, count, pvma_new(count * sizeof(unsigned)),
+    size_t count = routing->count;
+    struct search search = {routing->nodes, routing->is_host, count, pvma_new(count * sizeof(unsigned)),
                             pvma_new(count * sizeof(unsigned))};
-    routing->count = count;
-    routing->port = pvma_new(count * count * sizeof *routing->port);
     for (unsigned host = 0; host < count; host++) {
-        if (!is_host[host])
+        if (!routing->is_host[host])
             continue;
         measure(&search, host);
         for (size_t i = 0; i < count; i++)
-            routing->port[host * count + i] = best_port(&search, nodes[i]);
+            routing->port[host * count + i] = best_port(&search, routing->nodes[i]);
     }
     free(search.queue);
     free(search.hops);
+}
+
+struct pvma_routing *pvma_routing_new(struct pvma_node *const *nodes, const bool *is_host, size_t count)
+{
+    struct pvma_routing *routing = pvma_new(sizeof *routing);
+    routing->count = count;
+    routing->nodes = nodes;
+    routing->is_host = is_host;
+    routing->port = pvma_new(count * count * sizeof *routing->port);
+    pvma_routing_update(routing);
     return routing;
 }
 
