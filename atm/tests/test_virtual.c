@@ -446,10 +446,10 @@ END_TEST
 
 /* ---- a link that fails ---- */
 
-static void pass_until(int64_t ns)
+static void nap_until(int64_t ns)
 {
     if (now() < ns)
-        pass(ns - now());
+        nap(ns - now());
 }
 
 /* A packet each 10 ms from 50 to 200 ms; those from 110 to 150 ms are lost, and the connection lives on. */
@@ -458,10 +458,10 @@ static int send_steadily(void *arg)
     (void)arg;
     int fd = dial("b", ASAP);
     for (int64_t t = 50; t <= 200; t += 10) {
-        pass_until(t * MS);
+        nap_until(t * MS);
         NEED(atm_send(fd, (char *)&t, sizeof t) == sizeof t);
     }
-    pass(10 * MS);
+    nap(10 * MS);
     return atm_close(fd);
 }
 
@@ -502,10 +502,10 @@ static int send_and_dial_again(void *arg)
     NEED(fd >= 0 && !atm_gethostbyname("b", &to.nsap) && !atm_bind(fd, 0, NULL, 0));
     NEED(atm_connect(fd, &to, NULL, NULL, aal_type_5, duplex)); /* no way */
     atm_close(fd);
-    pass_until(160 * MS);
+    nap_until(160 * MS);
     fd = dial("b", ASAP);
     NEED(atm_send(fd, (char *)&t, sizeof t) == sizeof t);
-    pass(10 * MS);
+    nap(10 * MS);
     return atm_close(fd);
 }
 
