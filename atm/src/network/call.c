@@ -174,6 +174,8 @@ static void make_end(struct pvma_call *call)
 {
     struct pvma_vc_ids ids = {.sends = true,
                               .receives = call->back != NULL,
+                              .tx_port = call->port,
+                              .rx_port = call->port,
                               .tx_vpi = call->out->vpi,
                               .tx_vci = call->out->vci,
                               .credits = call->out->link->to->credits};
@@ -198,7 +200,7 @@ static void send_setup(struct pvma_call *call, uint32_t asap)
         setup.back_vpi = call->back->vpi;
         setup.back_vci = call->back->vci;
     }
-    pvma_control_originate(call->control, &setup);
+    pvma_control_originate(call->control, call->port, &setup);
 }
 
 /* A callback may release other calls, so the search begins again after each. */
@@ -247,7 +249,7 @@ int pvma_call_add_party(struct pvma_call *call, struct pvma_address to, uint32_t
     add.called = to;
     add.asap = asap;
     add_party(call, add.party);
-    pvma_control_originate(call->control, &add);
+    pvma_control_originate(call->control, call->port, &add);
     return add.party;
 }
 
@@ -262,7 +264,7 @@ int pvma_call_drop_party(struct pvma_call *call, uint16_t party)
     struct pvma_signal drop = message(call, PVMA_RELEASE);
     drop.party = party;
     drop.cause = PVMA_CAUSE_NORMAL;
-    pvma_control_originate(call->control, &drop);
+    pvma_control_originate(call->control, call->port, &drop);
     return 0;
 }
 
@@ -317,44 +319,47 @@ static struct pvma_listen *find_listener(const struct pvma_control *control, uin
     return listen;
 }
 
-static void offer(struct pvma_control *control, const struct pvma_listen *listen, const struct pvma_signal *signal)
+static void offer(struct pvma_control *control, unsigned port, const struct pvma_listen *listen,
+                  const struct pvma_signal *signal)
 {
     struct pvma_call *call = new_call(control);
     bool duplex = signal->contract.flow == PVMA_DUPLEX;
     call->state = OFFERED;
+    call->port = port;
     call->number = signal->call;
     call->party = signal->party;
     call->from = signal->caller;
     call->to = signal->called;
     call->contract = signal->contract;
-    call->ids = (struct pvma_vc_ids){.receives = true, .rx_vpi = signal->vpi, .rx_vci = signal->vci};
+    call->ids = (struct pvma_vc_ids){
+        .receives = true, .tx_port = port, .rx_port = port, .rx_vpi = signal->vpi, .rx_vci = signal->vci};
     if (duplex) {
         call->ids.sends = true;
         call->ids.tx_vpi = signal->back_vpi;
         call->ids.tx_vci = signal->back_vci;
-        call->ids.credits = host_of(call)->port.out->to->credits;
+        call->ids.credits = control->node->port[port].out->to->credits;
     }
     listen->listener(listen->arg, call, signal->caller, &call->contract);
 }
 
-static void refuse(struct pvma_control *control, const struct pvma_signal *signal, enum pvma_cause cause)
+static void refuse(struct pvma_control *control, unsigned port, const struct pvma_signal *signal, enum pvma_cause cause)
 {
     struct pvma_signal refusal = *signal;
     refusal.type = PVMA_RELEASE;
     refusal.cause = (uint8_t)cause;
-    pvma_control_send(control, 0, &refusal);
+    pvma_control_send(control, port, &refusal);
 }
 
-static void take_setup(struct pvma_control *control, const struct pvma_signal *signal)
+static void take_setup(struct pvma_control *control, unsigned port, const struct pvma_signal *signal)
 {
-    struct pvma_host *host = pvma_host_of(control->node);
+    const struct pvma_adapter *adapter = &pvma_host_of(control->node)->adapter[port];
     const struct pvma_listen *listen = find_listener(control, signal->asap);
-    if (pvma_vctable_get(&host->rx, signal->vpi, signal->vci) || find(control, signal, false))
-        refuse(control, signal, PVMA_CAUSE_BAD_MESSAGE);
+    if (pvma_vctable_get(&adapter->rx, signal->vpi, signal->vci) || find(control, signal, false))
+        refuse(control, port, signal, PVMA_CAUSE_BAD_MESSAGE);
     else if (!listen)
-        refuse(control, signal, PVMA_CAUSE_NO_LISTENER);
+        refuse(control, port, signal, PVMA_CAUSE_NO_LISTENER);
     else
-        offer(control, listen, signal);
+        offer(control, port, listen, signal);
 }
 
 static void lower(struct pvma_bandwidth *to, const struct pvma_bandwidth *granted)
@@ -381,7 +386,7 @@ struct pvma_vc *pvma_call_accept(struct pvma_call *call, const struct pvma_bandw
     call->arg = arg;
     struct pvma_signal connect = message(call, PVMA_CONNECT);
     connect.contract = *contract;
-    pvma_control_originate(call->control, &connect);
+    pvma_control_originate(call->control, call->port, &connect);
     return call->vc;
 }
 
@@ -402,7 +407,7 @@ static void send_release(struct pvma_call *call, enum pvma_cause cause)
     struct pvma_signal release = message(call, PVMA_RELEASE);
     release.party = call->caller ? PVMA_PARTY_ALL : call->party;
     release.cause = (uint8_t)cause;
-    pvma_control_originate(call->control, &release);
+    pvma_control_originate(call->control, call->port, &release);
 }
 
 void pvma_call_refuse(struct pvma_call *call, enum pvma_cause cause)
@@ -431,10 +436,9 @@ static void take_release(struct pvma_control *control, const struct pvma_signal 
 
 void pvma_call_act(struct pvma_control *control, unsigned port, const struct pvma_signal *signal)
 {
-    (void)port;
     switch (signal->type) {
     case PVMA_SETUP:
-        take_setup(control, signal);
+        take_setup(control, port, signal);
         break;
     case PVMA_CONNECT:
         take_connect(control, signal);
@@ -443,7 +447,7 @@ void pvma_call_act(struct pvma_control *control, unsigned port, const struct pvm
         take_release(control, signal);
         break;
     case PVMA_ADD_PARTY: /* from a host linked to this one without a switch: no node could branch */
-        refuse(control, signal, PVMA_CAUSE_NO_ROUTE);
+        refuse(control, port, signal, PVMA_CAUSE_NO_ROUTE);
         break;
     }
 }
@@ -478,7 +482,7 @@ struct pvma_vc *pvma_call_vc(const struct pvma_call *call)
 
 struct pvma_address pvma_host_address(const struct pvma_host *host)
 {
-    const struct pvma_link *link = host->port.out;
+    const struct pvma_link *link = host->node.port[0].out;
     if (!link || link->to->is_host)
         return (struct pvma_address){0, host->node.number};
     return (struct pvma_address){link->to->number + 1, link->to_port};

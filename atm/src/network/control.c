@@ -21,7 +21,7 @@ struct pvma_task {
 static void emit(struct pvma_control *control, unsigned port, struct pvma_cell *cell)
 {
     if (control->node->is_host)
-        pvma_host_urgent(pvma_host_of(control->node), cell);
+        pvma_host_urgent(pvma_host_of(control->node), port, cell);
     else
         pvma_switch_emit(pvma_switch_of(control->node), port, cell, PVMA_VBR);
 }
@@ -70,9 +70,9 @@ static void spend(struct pvma_control *control, bool out, unsigned port, const s
     pvma_stage_put(control->stage, &task->job, control->cost);
 }
 
-void pvma_control_originate(struct pvma_control *control, const struct pvma_signal *signal)
+void pvma_control_originate(struct pvma_control *control, unsigned port, const struct pvma_signal *signal)
 {
-    spend(control, true, 0, signal);
+    spend(control, true, port, signal);
 }
 
 static void take_cell(struct pvma_control *control, unsigned port, struct pvma_cell *cell)
@@ -89,9 +89,9 @@ static void take_cell(struct pvma_control *control, unsigned port, struct pvma_c
         control->malformed++;
 }
 
-static void host_cell(struct pvma_host *host, struct pvma_cell *cell)
+static void host_cell(struct pvma_host *host, unsigned port, struct pvma_cell *cell)
 {
-    take_cell(host->control, 0, cell);
+    take_cell(host->control, port, cell);
 }
 
 static void switch_cell(struct pvma_switch *s, unsigned port, struct pvma_cell *cell)

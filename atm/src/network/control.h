@@ -35,7 +35,7 @@ void pvma_control_remove(struct pvma_net *net);
 void pvma_control_send(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
 
 /* Sends a message from the host that creates it, after its processing time. */
-void pvma_control_originate(struct pvma_control *control, const struct pvma_signal *signal);
+void pvma_control_originate(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
 
 /* A port's link has been down for too long: drops its messages that wait here and ends the calls over it. */
 void pvma_control_lose_link(struct pvma_control *control, unsigned port);

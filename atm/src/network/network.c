@@ -14,7 +14,8 @@ static void add_node(struct pvma_net *net, const struct pvma_topo_node *t)
 {
     unsigned number = (unsigned)net->node_count;
     if (t->is_host) {
-        struct pvma_host *host = pvma_host_new(net->sim, &net->cells, t->name, number, t->profile);
+        struct pvma_host *host =
+            pvma_host_new(net->sim, &net->cells, t->name, number, t->profile, t->adapters ? t->adapters : 1);
         net->hosts[net->host_count++] = host;
         net->nodes[number] = pvma_host_node(host);
     } else {
@@ -52,12 +53,14 @@ static struct pvma_vc *make_end(struct pvma_node *node, const struct pvma_contra
 {
     struct pvma_vc_ids ids = {.sends = out != NULL, .receives = in != NULL};
     if (out) {
+        ids.tx_port = out->link->from_port;
         ids.tx_vpi = out->vpi;
         ids.tx_vci = out->vci;
         ids.credits = out->link->to->credits;
         ids.paced_bps = contract->paced ? peak_bps : 0;
     }
     if (in) {
+        ids.rx_port = in->link->to_port;
         ids.rx_vpi = in->vpi;
         ids.rx_vci = in->vci;
     }

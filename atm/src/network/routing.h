@@ -18,7 +18,7 @@ void pvma_routing_update(struct pvma_routing *routing);
 
 void pvma_routing_free(struct pvma_routing *routing);
 
-/* The port of `node` that leads to the host of number `host`; -1 when none does. */
+/* The port of `node` that leads now to the host of number `host`; -1 when none does. */
 int pvma_routing_port(const struct pvma_routing *routing, const struct pvma_node *node, unsigned host);
 
 #endif

@@ -180,7 +180,8 @@ void pvma_topology_list(const struct pvma_topology *t, FILE *out)
         list_profile(t->profiles[i], out);
     for (size_t i = 0; i < t->node_count; i++) {
         if (t->nodes[i].is_host)
-            fprintf(out, "host %s profile=%s\n", t->nodes[i].name, t->nodes[i].profile->name);
+            fprintf(out, "host %s profile=%s adapters=%u\n", t->nodes[i].name, t->nodes[i].profile->name,
+                    t->nodes[i].adapters);
         else
             list_switch(&t->nodes[i], out);
     }

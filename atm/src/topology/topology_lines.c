@@ -132,10 +132,11 @@ void pvma_reader_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
 
 void pvma_read_host(struct pvma_reader *r)
 {
-    static const struct pvma_option none[] = {{0}};
+    static const struct pvma_option options[] = {
+        {"adapters", PVMA_OPTION_COUNT, offsetof(struct pvma_topo_node, adapters), 1, 16, NULL}, {0}};
     char *name = pvma_reader_take(r, 2, "profile");
-    struct pvma_topo_node form = {.is_host = true, .profile = find_profile(r->t, name ? name : "ideal")};
-    pvma_reader_options(r, 2, none, NULL);
+    struct pvma_topo_node form = {.is_host = true, .profile = find_profile(r->t, name ? name : "ideal"), .adapters = 1};
+    pvma_reader_options(r, 2, options, &form);
     if (form.profile)
         pvma_reader_nodes(r, &form);
     else
@@ -159,11 +160,12 @@ int pvma_reader_member(struct pvma_reader *r, const struct pvma_range *range, un
 static int free_port(struct pvma_reader *r, unsigned number)
 {
     struct pvma_topo_node *node = &r->t->nodes[number];
-    unsigned ports = node->is_host ? 1 : node->sw.ports;
+    unsigned ports = node->is_host ? node->adapters : node->sw.ports;
     if (node->links < ports)
         return (int)node->links++;
     if (node->is_host)
-        pvma_reader_complain(r, r->line, "host %s has a link already; a host has one adapter", node->name);
+        pvma_reader_complain(r, r->line, "host %s has a link already at each of its adapters; give it adapters=%u",
+                             node->name, ports + 1);
     else
         pvma_reader_complain(r, r->line, "switch %s has used all %u ports; give it ports=N", node->name, ports);
     return -1;
