@@ -182,6 +182,7 @@ static void transfer(struct crossbar *x, struct pvma_branch *branch)
 {
     struct pvma_cell *cell = pvma_cellq_pop(&branch->queue);
     x->input[branch->route->in_port].cells--;
+    pvma_meter_add(x->s->node.port[branch->route->in_port].arriving, x->s->node.sim, -1);
     leave_round(x, branch);
     if (branch->queue.length)
         join_round(x, branch); /* at the end, so other VCs have their turn */
@@ -259,6 +260,7 @@ static void enqueue(struct pvma_switch *s, struct pvma_branch *branch, struct pv
         return;
     }
     pvma_cellq_push(&branch->queue, cell);
+    pvma_meter_add(s->node.port[branch->route->in_port].arriving, s->node.sim, 1);
     input->cells++;
     if (++queued > s->counters.most_queued)
         s->counters.most_queued = queued;
@@ -293,6 +295,7 @@ static void forget(struct pvma_switch *s, struct pvma_branch *branch)
     struct crossbar *x = s->state;
     leave_round(x, branch);
     x->input[branch->route->in_port].cells -= branch->queue.length;
+    pvma_meter_add(s->node.port[branch->route->in_port].arriving, s->node.sim, -(int)branch->queue.length);
     branch->cells = UINT64_MAX; /* no longer the slowest */
     bool alone = branch->route->branches == branch && !branch->next;
     if (!alone)

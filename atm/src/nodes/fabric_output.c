@@ -49,6 +49,7 @@ static void send_next(struct pvma_switch *s, unsigned port)
     if (!cell)
         return;
     shared->queued--;
+    pvma_meter_add(s->node.port[port].departing, s->node.sim, -1);
     s->counters.cells_out++;
     s->port_counters[port].sent++;
     s->port_counters[port].waited += (uint64_t)(pvma_sim_now(s->node.sim) - cell->at);
@@ -59,14 +60,15 @@ static void send_next(struct pvma_switch *s, unsigned port)
 static bool push_out(struct pvma_switch *s)
 {
     struct shared *shared = s->state;
-    struct pvma_cellq *longest = &shared->output[0].queue[PVMA_UBR];
+    unsigned longest = 0;
     for (unsigned port = 1; port < s->options.ports; port++)
-        if (shared->output[port].queue[PVMA_UBR].length > longest->length)
-            longest = &shared->output[port].queue[PVMA_UBR];
-    struct pvma_cell *cell = pvma_cellq_pop(longest);
+        if (shared->output[port].queue[PVMA_UBR].length > shared->output[longest].queue[PVMA_UBR].length)
+            longest = port;
+    struct pvma_cell *cell = pvma_cellq_pop(&shared->output[longest].queue[PVMA_UBR]);
     if (!cell)
         return false;
     shared->queued--;
+    pvma_meter_add(s->node.port[longest].departing, s->node.sim, -1);
     s->counters.pushed_out++;
     pvma_cell_put(s->node.cells, cell);
     return true;
@@ -99,6 +101,7 @@ static void enqueue(struct pvma_switch *s, unsigned port, struct pvma_cell *cell
     struct pvma_cellq *queue = &shared->output[port].queue[service];
     struct pvma_switch_port_counters *counters = &s->port_counters[port];
     pvma_cellq_push(queue, cell);
+    pvma_meter_add(s->node.port[port].departing, s->node.sim, 1);
     if (++shared->queued > s->counters.most_queued)
         s->counters.most_queued = shared->queued;
     if (queue->length > counters->most_queued)

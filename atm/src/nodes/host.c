@@ -10,7 +10,7 @@ static void init_adapter(struct pvma_host *host, unsigned port)
 {
     struct pvma_adapter *adapter = &host->adapter[port];
     adapter->host = host;
-    adapter->port = port;
+    adapter->at = &host->node.port[port];
     pvma_stage_init(&adapter->tx_stage, host->node.sim);
     pvma_stage_init(&adapter->rx_stage, host->node.sim);
     pvma_vctable_init(&adapter->rx);

@@ -96,7 +96,7 @@ static void join_cell(struct pvma_adapter *adapter, struct pvma_cell *cell)
     struct pvma_host *host = adapter->host;
     struct pvma_vc *vc = vc_of(adapter, cell);
     if (pvma_host_cost(host, PVMA_COST_credits))
-        pvma_link_return_credit(host->node.port[adapter->port].in, cell->vpi, cell->vci);
+        pvma_link_return_credit(adapter->at->in, cell->vpi, cell->vci);
     enum pvma_aal_error error;
     enum pvma_reassembly result = vc ? pvma_reassembler_take(&vc->reassembler, cell, &error) : PVMA_MORE;
     pvma_cell_put(host->node.cells, cell);
@@ -126,6 +126,7 @@ static void cell_is_joined(struct pvma_job *job)
 {
     struct pvma_adapter *adapter = PVMA_OF(job, struct pvma_adapter, join_job);
     struct pvma_cell *cell = pvma_cellq_pop(&adapter->rx_fifo);
+    pvma_meter_add(adapter->at->arriving, adapter->host->node.sim, -1);
     if (adapter->rx_fifo.head)
         start_join(adapter);
     join_cell(adapter, cell);
@@ -141,6 +142,7 @@ static void enter_fifo(struct pvma_adapter *adapter, struct pvma_cell *cell)
         return;
     }
     pvma_cellq_push(&adapter->rx_fifo, cell);
+    pvma_meter_add(adapter->at->arriving, adapter->host->node.sim, 1);
     if (adapter->rx_fifo.length == 1)
         start_join(adapter);
 }

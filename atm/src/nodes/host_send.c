@@ -85,6 +85,19 @@ static bool find_sender(struct pvma_adapter *adapter, pvma_ps *due)
 
 /* ---- cutting ---- */
 
+/* A sender that waits for its call continues. */
+static void release_sender(struct pvma_vc *vc, uint64_t cookie)
+{
+    if (vc->handler && vc->handler->taken)
+        vc->handler->taken(vc->arg, vc, cookie);
+}
+
+/* If the host cuts the cells, the call that sends a PDU lasts until it has cut them. */
+static bool cuts_in_call(const struct pvma_host *host)
+{
+    return pvma_host_cost(host, PVMA_COST_sar);
+}
+
 static void finish_pdu(struct pvma_vc *vc)
 {
     struct pvma_host *host = vc->host;
@@ -101,6 +114,8 @@ static void finish_pdu(struct pvma_vc *vc)
     free(pdu);
     if (vc->handler && vc->handler->sent)
         vc->handler->sent(vc->arg, vc, cookie);
+    if (cuts_in_call(host))
+        release_sender(vc, cookie); /* the last: it may close the VC */
 }
 
 /* Notifies VCs that were refused. A handler may close any VC, so the scan restarts after each call. */
@@ -161,7 +176,7 @@ static struct pvma_cell *next_cell(struct pvma_vc *vc, pvma_ps *cost, bool *done
 
 static void feed_link(struct pvma_adapter *adapter)
 {
-    struct pvma_link *link = adapter->host->node.port[adapter->port].out;
+    struct pvma_link *link = adapter->at->out;
     if (!link || !pvma_link_is_free(link))
         return;
     struct pvma_cell *cell = pvma_cellq_pop(&adapter->urgent);
@@ -169,6 +184,7 @@ static void feed_link(struct pvma_adapter *adapter)
         cell = pvma_cellq_pop(&adapter->fifo);
     if (!cell)
         return;
+    pvma_meter_add(adapter->at->departing, adapter->host->node.sim, -1);
     adapter->host->counters.cells_sent++;
     pvma_link_send(link, cell);
 }
@@ -177,6 +193,7 @@ static void cell_is_cut(struct pvma_job *job)
 {
     struct pvma_adapter *adapter = PVMA_OF(job, struct pvma_adapter, cut_job);
     pvma_cellq_push(&adapter->fifo, adapter->being_cut);
+    pvma_meter_add(adapter->at->departing, adapter->host->node.sim, 1);
     adapter->being_cut = NULL;
     feed_link(adapter);
     pump(adapter);
@@ -187,6 +204,7 @@ static void start_cell(struct pvma_adapter *adapter, struct pvma_cell *cell, pvm
     struct pvma_host *host = adapter->host;
     if (!cost) {
         pvma_cellq_push(&adapter->fifo, cell);
+        pvma_meter_add(adapter->at->departing, adapter->host->node.sim, 1);
         feed_link(adapter);
         return;
     }
@@ -282,8 +300,7 @@ static void lose(struct pvma_host *host, struct pvma_outgoing *pdu)
 {
     struct pvma_vc *vc = pdu->vc;
     host->counters.tx_queue_drops++;
-    if (vc->handler && vc->handler->taken)
-        vc->handler->taken(vc->arg, vc, pdu->cookie);
+    release_sender(vc, pdu->cookie);
     leave_processor(host);
     if (pdu->vc)
         drop_pdu(vc, pdu, PVMA_DROP_QUEUE);
@@ -299,8 +316,8 @@ static void keep(struct pvma_host *host, struct pvma_outgoing *pdu)
     leave_processor(host);
     vc->tx->queued += floods(host);
     enqueue(vc, pdu);
-    if (vc->handler && vc->handler->taken)
-        vc->handler->taken(vc->arg, vc, cookie);
+    if (!cuts_in_call(host))
+        release_sender(vc, cookie);
 }
 
 /* The processor has finished with a PDU, which enters the send queue if there is room. */
@@ -371,6 +388,7 @@ void pvma_host_urgent(struct pvma_host *host, unsigned port, struct pvma_cell *c
 {
     struct pvma_adapter *adapter = &host->adapter[port];
     pvma_cellq_push(&adapter->urgent, cell);
+    pvma_meter_add(adapter->at->departing, adapter->host->node.sim, 1);
     feed_link(adapter);
 }
 

@@ -90,6 +90,8 @@ void pvma_link_send(struct pvma_link *link, struct pvma_cell *cell)
 {
     link->busy = true;
     link->counters.cells++;
+    if (__builtin_expect(link->tap != NULL, 0))
+        link->tap->sent(link->tap, link, cell);
     pvma_sim_after(link->sim, &link->free_event, link->cell_time);
     if (link->is_flawed && !survives(link, cell))
         return;

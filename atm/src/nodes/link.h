@@ -11,6 +11,7 @@
 #include "cells/cell.h"
 #include "base/random.h"
 #include "cells/vctable.h"
+#include "meter.h"
 
 /* Cell rates, in bit/s of 53-octet cells. */
 #define PVMA_RATE_TAXI100 INT64_C(100000000)
@@ -33,7 +34,8 @@ struct pvma_node_ops {
 };
 
 struct pvma_port {
-    struct pvma_link *in, *out; /* NULL: nothing is connected */
+    struct pvma_link *in, *out;              /* NULL: nothing is connected */
+    struct pvma_meter *arriving, *departing; /* of the queues of cells at this port; NULL: nobody looks */
 };
 
 /* The common part of hosts and switches; their first member. */
@@ -95,6 +97,7 @@ struct pvma_link {
     bool keeps_signalling;
     struct pvma_cellq kept; /* while down: signalling, which its protocol would send again */
     struct pvma_link_counters counters;
+    struct pvma_tap *tap;    /* NULL: nobody looks */
     struct pvma_vctable vcs; /* VCs on this link: struct pvma_channel, see channel.h */
     int64_t reserved_bps;    /* for VCs */
 };

@@ -56,7 +56,7 @@ struct pvma_vc {
 /* An adapter has a link, a send queue, and VCs of its own. */
 struct pvma_adapter {
     struct pvma_host *host;
-    unsigned port;
+    struct pvma_port *at; /* of the host's node */
     struct pvma_stage tx_stage, rx_stage;
     struct pvma_vctable rx; /* by VPI/VCI of incoming cells */
     struct pvma_vctable tx; /* by VPI/VCI of outgoing cells, for credits */

@@ -1,4 +1,4 @@
-/* topology_reader.h - inside the topology parser: the text, line by line. For topology*.c only. */
+/* topology_reader.h - texts read line by line: topologies, and experiments, whose lines look alike. */
 #ifndef PVMA_TOPOLOGY_READER_H
 #define PVMA_TOPOLOGY_READER_H
 
@@ -13,12 +13,21 @@ struct pvma_reader {
     unsigned errors;
     char *word[PVMA_WORDS_MAX]; /* of the line; the first is its kind */
     unsigned words;
-    struct pvma_topology *t;
+    struct pvma_topology *t; /* NULL: another kind of text */
 };
 
 /* Logs "NAME:LINE: ..." for the line being read, and counts it. */
 void pvma_reader_complain(struct pvma_reader *r, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Splits a line, which it changes, into r->word, without its comment. */
+void pvma_reader_split(struct pvma_reader *r, char *text);
+
+/* Whether a text consists of printable ASCII, tabs and line ends. */
+bool pvma_text_is_plain(const char *text, size_t length);
+
+/* Reads a file, or the first octets beyond PVMA_TOPOLOGY_BYTES_MAX. Free the text; look at ferror(). */
+char *pvma_text_read(FILE *file, size_t *length);
 
 /* Sets the options in the words from `first` on; complains about words that are not options. */
 void pvma_reader_options(struct pvma_reader *r, unsigned first, const struct pvma_option *options, void *target);
