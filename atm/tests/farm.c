@@ -114,8 +114,8 @@ static int check_overlap(int us)
 {
     static const struct {
         int workers, bytes;
-    } rounds[] = {{2, 1}, {16, 1}, {2, 4096}, {3, 4096}, {4, 4096}, {8, 4096}, {16, 4096}, {4, 30000}, {3, 250000},
-                  {16, 250000}};
+    } rounds[] = {{2, 1},    {16, 1},    {2, 4096},  {3, 4096},   {4, 4096},
+                  {8, 4096}, {16, 4096}, {4, 30000}, {3, 250000}, {16, 250000}};
     double factor = atof(getenv("PVM_ATM_CPU")), sent_s, d_s = us * 1e-6 * factor;
     int bad = 0;
     for (unsigned i = 0; i < sizeof rounds / sizeof *rounds; i++) {
