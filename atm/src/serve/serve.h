@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "network/network.h"
+#include "capture/capture.h"
 
 struct pvma_serve_options {
     const char *topology; /* file */
@@ -22,9 +22,11 @@ struct pvma_serve_options {
     uint64_t seed;
     unsigned wait_for;  /* virtual: clients that must connect before time begins */
     bool once;          /* ends when the last client has left */
-    bool report;        /* counters on standard output at the end */
+    bool report;        /* counters on standard output at the end and on SIGUSR1 */
+    bool digest;        /* likewise the digest of all events */
     bool time;          /* virtual: and the time at which the last program that no daemon had started left */
     bool deadlock_ends; /* virtual: ends if all programs wait for longer than PVM_ATM_PATIENCE, and nothing is due */
+    struct pvma_capture_options capture;
 };
 
 /* Serves until SIGTERM, SIGINT or, if `once`, the last client leaves. Returns the exit code. */

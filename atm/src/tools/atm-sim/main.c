@@ -7,6 +7,7 @@
 #include "reproduce/programs.h"
 #include "reproduce/reproduce.h"
 #include "core/log.h"
+#include "sweep/sweep.h"
 #include "command.h"
 
 static const struct {
@@ -16,6 +17,7 @@ static const struct {
 } commands[] = {
     {"topo", command_topo, "check, list or draw a topology"},
     {"run", command_run_network, "run a network with its traffic; show times, counters, digest"},
+    {"sweep", sweep_main, "run experiments with varied parameters; write tables and figures"},
     {"reproduce", reproduce_main, "repeat the papers' experiments; show printed and simulated results"},
     {"programs", programs_main, "run matmul, pde and molecules over every stack of the papers"},
     {"serve", command_serve, "serve the network to programs"},
