@@ -7,17 +7,19 @@
 #include "core/clock.h"
 #include "report/print.h"
 #include "experiment.h"
+#include "real.h"
 #include "reproduce.h"
 #include "speed.h"
 
 static const struct {
     struct report *report;
     void (*run)(struct report *report, enum experiment_part part);
+    const struct real_experiment *real; /* NULL: no real programs */
 } experiments[] = {
-    {&paper_four_apis, experiment_four_apis},
-    {&paper_an2, experiment_an2},
-    {&paper_tum, experiment_tum},
-    {&paper_thesis, experiment_thesis},
+    {&paper_four_apis, experiment_four_apis, &real_four_apis},
+    {&paper_an2, experiment_an2, NULL},
+    {&paper_tum, experiment_tum, &real_tum},
+    {&paper_thesis, experiment_thesis, NULL},
 };
 
 enum { COUNT = sizeof experiments / sizeof experiments[0] };
@@ -25,16 +27,20 @@ enum { COUNT = sizeof experiments / sizeof experiments[0] };
 struct options {
     const char *csv, *svg;
     bool list, small, speed;
+    bool models;          /* no real programs */
+    const char *programs; /* their folder; NULL: beside atm-sim */
     bool chosen[COUNT], any;
 };
 
-enum { KEY_LIST = 256, KEY_SHORT, KEY_SPEED };
+enum { KEY_LIST = 256, KEY_SHORT, KEY_SPEED, KEY_MODELS };
 
 static const struct argp_option option_table[] = {
     {"csv", 'c', "DIR", 0, "write the tables and figures as CSV files into DIR", 0},
     {"svg", 's', "DIR", 0, "draw the figures as SVG files into DIR, by gnuplot", 0},
     {"list", KEY_LIST, NULL, 0, "list the experiments and exit", 0},
     {"speed", KEY_SPEED, NULL, 0, "show the cost of a simulated PVM message on this machine and exit", 0},
+    {"models", KEY_MODELS, NULL, 0, "without the real PVM programs", 0},
+    {"programs", 'p', "DIR", 0, "where these programs are (default: \"examples\" beside atm-sim)", 0},
     {"short", KEY_SHORT, NULL, 0, "run a few rows of each in seconds, for tests", 0},
     {0},
 };
@@ -65,6 +71,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_SPEED:
         o->speed = true;
+        return 0;
+    case KEY_MODELS:
+        o->models = true;
+        return 0;
+    case 'p':
+        o->programs = text;
         return 0;
     case KEY_SHORT:
         o->small = true;
@@ -97,14 +109,33 @@ static int write_files(const struct report *report, const struct options *o)
     return status;
 }
 
+/* Whether the experiment's programs can be run. Says why not. */
+static bool with_programs(unsigned i, const struct options *o)
+{
+    char why[8192];
+
+    if (!experiments[i].real || o->models || o->small)
+        return false;
+    if (real_begin(o->programs, why, sizeof why))
+        return true;
+    fprintf(stderr, "%s: without the rows of real programs: %s\n", experiments[i].report->name, why);
+    return false;
+}
+
 static int run(unsigned i, const struct options *o)
 {
     struct report *report = experiments[i].report;
     int64_t start_us = pvmc_clock_us();
     int status;
 
+    if (with_programs(i, o)) {
+        report->programs = experiments[i].real->programs;
+        report->program_count = experiments[i].real->count;
+    }
     report_begin(report);
     experiments[i].run(report, o->small ? EXPERIMENT_SHORT : EXPERIMENT_ALL);
+    if (report->program_count)
+        experiments[i].real->run(report);
     report_print(report, stdout);
     fprintf(stderr, "%s: %.1f s, %.2f million events a second\n", report->name,
             (double)(pvmc_clock_us() - start_us) / 1e6,
