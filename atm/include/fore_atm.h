@@ -186,6 +186,18 @@ int atm_sim_catch_up(void);
 int atm_sim_knows(pid_t pid);
 
 /*
+ * For a library between the program and this one, like PVM's, which brackets its own calls by the first two. Its
+ * processor time does not count as the program's. What the program computes is debt: time that atm_sim_sleep() passes,
+ * so that the library can handle what arrives meanwhile, as a host's kernel does. atm_sim_sleep() then ends when
+ * nothing is left of the debt (atm_sim_debt(), ns), or earlier. Between the brackets atm_sim_time() is the time without
+ * it. atm_sim_on_pass(): what lets the debt pass when the program itself sleeps (atm_sim_poll() without descriptors).
+ */
+void atm_sim_enter_library(void);
+void atm_sim_leave_library(void);
+int64_t atm_sim_debt(void);
+void atm_sim_on_pass(void (*pass)(void));
+
+/*
  * Virtual time only, for PVM: messages that pass through processes outside the network, and what they would have cost
  * on it. atm_sim_task(): this program is the task of that number. atm_sim_carry(): it sends a message of that many
  * bytes to the given tasks; `number` is what the receiver knows the message by. The network lets it cross as PVM's

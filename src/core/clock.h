@@ -42,6 +42,15 @@ struct pvmc_virtual_clock {
      * computed. 0 or PVMC_EDOWN.
      */
     int (*give)(const struct pvmc_bypass *bypass);
+    /*
+     * Around each call of the library by the program: only what the program itself computes counts, and becomes debt
+     * (ns), virtual time that is yet to pass: sleep() returns at the latest when nothing is left. In between, now_ns()
+     * is the time without the debt. `pass` lets the debt pass: called when the program itself sleeps.
+     */
+    void (*enter)(void);
+    void (*leave)(void);
+    int64_t (*debt_ns)(void);
+    void (*on_pass)(void (*pass)(void));
     /* Whether that process has told the network that it watches (struct pvmc_clock_watch). */
     bool (*is_watched)(pid_t pid);
     /* This process is the task of that number. */

@@ -357,6 +357,8 @@ static int enter_virtual_time(void)
     const struct pvmt_transport_ops *ops = pvmi_options.route == PvmDontRoute ? NULL : pvmi_link_listener->clock();
     struct pvmi_carrier *carrier;
     int rc = ops ? pvmi_carrier_open(ops, &callbacks, &carrier) : 0;
+    if (!rc)
+        pvmi_virtual_begin(pvmi_wait_pass_debt);
     if (rc || !pvmi_virtual())
         return rc;
     struct pvmc_bypass daemon = daemon_traffic();

@@ -455,6 +455,16 @@ static int look_after_sleep(void)
     return n ? n : pvmi_link_progress();
 }
 
+/* A message that arrives waits in its place until the program asks for it; its handlers run then. */
+void pvmi_wait_pass_debt(void)
+{
+    while (pvmi_virtual() && pvmi_link_is_up() && pvmc_virtual_clock->debt_ns()) {
+        sleep_until(PVMI_WAIT_FOREVER);
+        if (pvmi_link_progress() < 0)
+            return;
+    }
+}
+
 /* ---- several threads ---- */
 
 static void wake(struct waiter *w)

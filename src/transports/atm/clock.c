@@ -43,6 +43,26 @@ static int give(const struct pvmc_bypass *bypass)
     return good ? 0 : PVMC_EDOWN;
 }
 
+static void enter(void)
+{
+    here->library->sim_enter_library();
+}
+
+static void leave(void)
+{
+    here->library->sim_leave_library();
+}
+
+static int64_t debt_ns(void)
+{
+    return here->library->sim_debt();
+}
+
+static void on_pass(void (*pass)(void))
+{
+    here->library->sim_on_pass(pass);
+}
+
 static bool is_watched(pid_t pid)
 {
     return !here->library->sim_knows(pid);
@@ -66,6 +86,10 @@ static int under_way(struct pvmc_shadow list[PVMC_SHADOWS_MAX], bool *handing)
 static const struct pvmc_virtual_clock virtual_clock = {.now_ns = now_ns,
                                                         .sleep = sleep_until,
                                                         .give = give,
+                                                        .enter = enter,
+                                                        .leave = leave,
+                                                        .debt_ns = debt_ns,
+                                                        .on_pass = on_pass,
                                                         .is_watched = is_watched,
                                                         .name = name,
                                                         .carry = carry,

@@ -27,6 +27,10 @@
     X(sim_address)                                                                                                     \
     X(sim_now)                                                                                                         \
     X(sim_look)                                                                                                        \
+    X(sim_enter_library)                                                                                               \
+    X(sim_leave_library)                                                                                               \
+    X(sim_debt)                                                                                                        \
+    X(sim_on_pass)                                                                                                     \
     X(sim_sleep)                                                                                                       \
     X(sim_catch_up)                                                                                                    \
     X(sim_fd)                                                                                                          \

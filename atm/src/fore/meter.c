@@ -1,0 +1,66 @@
+/*
+ * meter.c - see meter.h.
+ *
+ * A short stretch is measured by the monotonic clock, which takes no system call; only a long one may contain the time
+ * of other processes, so that the processor's clock must decide.
+ */
+#include "meter.h"
+#include <stdbool.h>
+#include <time.h>
+#include "core/clock.h"
+
+#define SHORT_NS 20000 /* a process that loses its core is away for longer */
+#define TRIES    64    /* of the meter on itself */
+
+static struct {
+    bool running, tried;
+    int64_t real_ns, processor_ns;         /* at the start */
+    int64_t own_real_ns, own_processor_ns; /* what an empty stretch measures */
+} meter;
+
+static int64_t processor_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void start(void)
+{
+    meter.running = true;
+    meter.processor_ns = processor_ns();
+    meter.real_ns = pvmc_clock_real_ns();
+}
+
+/* Measures empty stretches; the longest ones have been interrupted, the shortest is the meter's own time. */
+static void try(void)
+{
+    meter.tried = true;
+    meter.own_real_ns = meter.own_processor_ns = INT64_MAX;
+    for (int i = 0; i < TRIES; i++) {
+        start();
+        int64_t real_ns = pvmc_clock_real_ns() - meter.real_ns, used_ns = processor_ns() - meter.processor_ns;
+        if (real_ns < meter.own_real_ns)
+            meter.own_real_ns = real_ns;
+        if (used_ns < meter.own_processor_ns)
+            meter.own_processor_ns = used_ns;
+    }
+}
+
+void pvma_meter_start(void)
+{
+    if (!meter.tried)
+        try();
+    start();
+}
+
+int64_t pvma_meter_stop(void)
+{
+    int64_t ns = pvmc_clock_real_ns() - meter.real_ns - meter.own_real_ns;
+    if (!meter.running)
+        return 0;
+    meter.running = false;
+    if (ns >= SHORT_NS)
+        ns = processor_ns() - meter.processor_ns - meter.own_processor_ns;
+    return ns < PVMA_METER_GRAIN_NS ? 0 : ns;
+}
