@@ -176,25 +176,41 @@ START_TEST(queues_in_time)
 }
 END_TEST
 
-/* A crossbar's cells wait at its inputs; all of them have left in the end. */
-START_TEST(queues_of_crossbars)
+/* The longest queues before and behind a crossbar with two senders to one receiver; all cells leave in the end. */
+static void longest_of_crossbar(const char *option, uint32_t *in, uint32_t *out)
 {
+    static const uint8_t data[4000];
     struct lab lab;
     struct pvma_gauges gauges;
-    lab_open(&lab, "host h[1-3]\nswitch s model=an2\nlink h[1-3] s\npvc h1 h3\npvc h2 h3\n", 1);
+    char text[256];
+    snprintf(text, sizeof text, "host h[1-3]\nswitch s model=an2 %s\nlink h[1-3] s\npvc h1 h3\npvc h2 h3\n", option);
+    lab_open(&lab, text, 1);
     pvma_gauges_open(&gauges, lab.net);
-    struct pvma_gauge *in = pvma_gauges_find(&gauges, "h1>s", true);
-    ck_assert_ptr_nonnull(in);
-    static const uint8_t data[4000];
     for (size_t i = 0; i < 2; i++)
         ck_assert_int_eq(pvma_vc_send(pvma_net_pvc_end(lab.net, i, false), data, sizeof data, 0), 0);
     pvma_sim_run(lab.sim);
-    struct pvma_reading reading = pvma_gauge_read(in);
-    ck_assert_uint_eq(in->meter.length, 0);
-    ck_assert_uint_gt(reading.most, 10);
+    struct pvma_gauge *behind = pvma_gauges_find(&gauges, "h1>s", true);
+    struct pvma_gauge *before = pvma_gauges_find(&gauges, "s>h3", false);
+    struct pvma_reading reading = pvma_gauge_read(behind);
     ck_assert_uint_eq(reading.cells, pvma_aal_cells(PVMA_AAL5, sizeof data));
+    ck_assert_uint_eq(behind->meter.length, 0);
+    ck_assert_uint_eq(before->meter.length, 0);
+    *in = reading.most;
+    *out = pvma_gauge_read(before).most;
     pvma_gauges_close(&gauges);
     lab_close(&lab);
+}
+
+/* Cells wait at the inputs, or with a fast fabric at the output. */
+START_TEST(queues_of_crossbars)
+{
+    uint32_t in, out;
+    longest_of_crossbar("", &in, &out);
+    ck_assert_uint_gt(in, 10);
+    ck_assert_uint_le(out, 1);
+    longest_of_crossbar("speedup=4", &in, &out);
+    ck_assert_uint_le(in, 2);
+    ck_assert_uint_gt(out, 20);
 }
 END_TEST
 

@@ -101,6 +101,7 @@ static void send_next(struct pvma_switch *s, unsigned port)
         cell = pvma_cellq_pop(&x->output[port]);
     if (!cell)
         return;
+    pvma_meter_add(s->node.port[port].departing, s->node.sim, -1);
     s->counters.cells_out++;
     s->port_counters[port].sent++;
     s->port_counters[port].waited += (uint64_t)(pvma_sim_now(s->node.sim) - cell->at);
@@ -189,6 +190,7 @@ static void transfer(struct crossbar *x, struct pvma_branch *branch)
     branch->credits -= branch->limited;
     branch->cells++;
     pvma_cellq_push(&x->output[branch->port], cell);
+    pvma_meter_add(x->s->node.port[branch->port].departing, x->s->node.sim, 1);
     return_credits(x->s, branch->route);
     send_next(x->s, branch->port);
 }
@@ -280,6 +282,7 @@ static void emit(struct pvma_switch *s, unsigned port, struct pvma_cell *cell, e
     (void)service;
     cell->at = pvma_sim_now(s->node.sim);
     pvma_cellq_push(&x->urgent[port], cell);
+    pvma_meter_add(s->node.port[port].departing, s->node.sim, 1);
     send_next(s, port);
 }
 
