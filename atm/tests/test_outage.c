@@ -238,7 +238,7 @@ START_TEST(failures_at_any_instant)
 {
     static const char *const links[] = {"a s1", "s1 s2", "b s2"};
     for (int i = 0; i < 3; i++)
-        for (int begin_us = 0; begin_us < 4000; begin_us += 3) {
+        for (int begin_us = 0; begin_us < 4000; begin_us += 7) {
             fail_during_setup(links[i], 100, begin_us);
             fail_during_setup(links[i], 1, begin_us);
             fail_during_setup(links[i], 5, begin_us);
