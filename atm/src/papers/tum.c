@@ -454,8 +454,10 @@ void experiment_tum(struct report *report, enum experiment_part part)
     run_latency(&w, TUM_HP);
     claim_aals(&w);
     claim_sawtooth(&w);
-    if (part == EXPERIMENT_SHORT)
+    if (part == EXPERIMENT_SHORT) {
+        report->events += w.tum.events;
         return;
+    }
     run_latency(&w, TUM_IBM);
     run_streams(&w);
     tum_run_fore(&w.tum, report);

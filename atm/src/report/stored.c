@@ -199,8 +199,8 @@ int stored_check(const struct report *const *reports, unsigned count, const char
         differences += print_missing(&stored, reports[i], out);
     if (differences > 0)
         fprintf(out,
-                "%u results differ from %s.\nIf they change on purpose, record them, and say in the commit why:\n"
-                "    atm-sim reproduce --record %s && script/atm-tables\n",
+                "%u results differ from %s.\nIf they change on purpose, record them by script/atm-tables, or by\n"
+                "    atm-sim reproduce --record %s\nand say in the commit why they do.\n",
                 differences, path, path);
     else
         fprintf(out, "all %zu results are as in %s\n", now.count, path);

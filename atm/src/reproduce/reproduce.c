@@ -156,7 +156,7 @@ static int show(const struct report *report, const struct options *o)
 {
     if (o->digest)
         printf("%-10s digest %016" PRIx64 " events %llu\n", report->name, report->digest, report->events);
-    else if (!o->check && !o->record)
+    else if (!o->check)
         report_print(report, stdout);
     return write_files(report, o);
 }
