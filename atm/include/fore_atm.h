@@ -197,6 +197,25 @@ void atm_sim_leave_library(void);
 int64_t atm_sim_debt(void);
 void atm_sim_on_pass(void (*pass)(void));
 
+/*
+ * Virtual time only, for PVM: messages that pass through processes outside the network, and what they would have cost
+ * on it. atm_sim_task(): this program is the task of that number. atm_sim_carry(): it sends a message of that many
+ * bytes to the given tasks; `number` is what the receiver knows the message by. The network lets it cross as PVM's
+ * daemons would have carried it. ESRCH: no receiver is on the network, and nothing is carried. atm_sim_under_way():
+ * lists at most max messages that are on their way to this program, with their senders, and returns their number. All
+ * others have arrived. *handing: how many messages this program has not yet handed over completely. After a change of
+ * either, waits of this program end. The three calls cost no virtual time.
+ */
+#define ATM_SIM_ENDS_MAX 8190 /* receivers of one message; messages in a list */
+
+struct atm_sim_end {
+    uint32_t task, number;
+};
+
+int atm_sim_task(unsigned int task);
+int atm_sim_carry(const struct atm_sim_end *to, unsigned int count, uint64_t bytes);
+int atm_sim_under_way(struct atm_sim_end *list, unsigned int max, int *handing);
+
 #ifdef __cplusplus
 }
 #endif

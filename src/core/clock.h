@@ -18,6 +18,13 @@ struct pvmc_bypass {
     uint64_t given, taken;
 };
 
+/* What crosses the network in place of a message that bypasses it: the other task, and the frame's number. */
+struct pvmc_shadow {
+    uint32_t task, number;
+};
+
+#define PVMC_SHADOWS_MAX 8000 /* receivers of one, and shadows in a list */
+
 /*
  * Virtual time passes only while all processes on the network sleep. The network wakes one at a time, which then runs
  * alone until it sleeps again.
@@ -46,6 +53,18 @@ struct pvmc_virtual_clock {
     void (*on_pass)(void (*pass)(void));
     /* Whether that process has told the network that it watches (struct pvmc_clock_watch). */
     bool (*is_watched)(pid_t pid);
+    /* This process is the task of that number. */
+    int (*name)(uint32_t task);
+    /*
+     * A message of that many bytes is given to the bypass for those tasks: its shadow sets out for them. 0;
+     * PVMC_ENOTFOUND: none of them is on the network, or the network is gone.
+     */
+    int (*carry)(const struct pvmc_shadow *to, unsigned count, uint64_t bytes);
+    /*
+     * Lists the shadows on their way to this task, with their senders. Returns their number, or -1. *handing: whether
+     * this process has not yet passed on all that it gave. When either changes, sleep() ends.
+     */
+    int (*under_way)(struct pvmc_shadow list[PVMC_SHADOWS_MAX], bool *handing);
 };
 
 /* The virtual clock of this process; NULL: it uses real time. */
@@ -59,7 +78,10 @@ struct pvmc_clock_watch {
     /* Begins to watch. Returns a descriptor that becomes readable when the network ends; -1: no virtual time (yet). */
     int (*begin)(void);
     void (*end)(void);
-    /* Bytes given to process pid and taken from it so far; taken = UINT64_MAX: it has ended. */
+    /*
+     * Bytes given to process pid and taken from it so far; taken = UINT64_MAX: it has ended; both 0: its connection has
+     * ended, and it may connect again.
+     */
     int (*tell)(pid_t pid, uint64_t given, uint64_t taken);
     /* Process pid was started and will join the network. */
     int (*expect)(pid_t pid);

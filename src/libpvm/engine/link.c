@@ -13,6 +13,7 @@
 #include "inbox.h"
 #include "libpvm/base/call.h"
 #include "libpvm/base/options.h"
+#include "libpvm/base/shadow.h"
 #include "outbox.h"
 #include "pvmproto.h"
 #include "libpvm/base/task.h"
@@ -403,6 +404,7 @@ void pvmi_link_close(void)
     pvmi_peer_cancel(&pvmi_daemon_link.arrival);
     clear_direct();
     pvmi_outbox_clear();
+    pvmi_shadow_clear();
     memset(&pvmi_daemon_link, 0, sizeof pvmi_daemon_link);
 }
 
@@ -559,6 +561,8 @@ int pvmi_link_progress(void)
     }
     if (pvmi_carrier_alarmed())
         n += pvmi_link_listener->alarm();
+    if (pvmi_shadow_is_due())
+        n += pvmi_peer_pass_shadows();
     if (pvmi_daemon_link.ep)
         n += pvmi_outbox_flush();
     pvmi_wait_note(n);

@@ -35,6 +35,9 @@
     X(sim_catch_up)                                                                                                    \
     X(sim_fd)                                                                                                          \
     X(sim_knows)                                                                                                       \
+    X(sim_task)                                                                                                        \
+    X(sim_carry)                                                                                                       \
+    X(sim_under_way)                                                                                                   \
     X(sim_local)                                                                                                       \
     X(sim_expect)                                                                                                      \
     X(sim_leave)                                                                                                       \
