@@ -216,14 +216,14 @@ static const struct report_parameter parameters[] = {
 static const struct report_figure figures[] = {
     {"fig8a-throughput", "Figure 8a: TCP echo with NODELAY, Sun 4/690", "message, B", "throughput, MB/s", true, false},
     {"fig8b-roundtrip", "Figure 8b: TCP echo over ATM", "message, B", "round trip, ms", false, false},
-    {"fig9-buffers", "Figure 9: TCP echo over ATM", "socket buffers, KB", "r_max, MB/s", false, false},
+    {"fig9-buffers", "Figure 9: TCP echo over ATM", "socket buffers, KB", "r_{max}, MB/s", false, false},
     {"fig10-pvm-modes", "Figure 10: PVM echo over ATM", "message, B", "round trip, ms", true, true},
     {"fig11a-throughput", "Figure 11a: echo, two Sun 4/690", "message, B", "throughput, MB/s", true, false},
     {"fig11b-roundtrip", "Figure 11b: echo, two Sun 4/690", "message, B", "round trip, ms", false, false},
     {"fig12a-throughput", "Figure 12a: TCP echo on three networks", "message, B", "throughput, MB/s", true, false},
     {"fig12b-roundtrip", "Figure 12b: TCP echo on three networks", "message, B", "round trip, ms", false, false},
     {"table5-matmul", "Table 5: matrix multiplication, four SPARC 2", "N of N x N", "speedup", true, false},
-    {"table6-pde", "Table 6: PDE, four SPARC 2", "N of N x N", "time of an iteration, ms", true, true},
+    {"table6-pde", "Table 6: PDE, four SPARC 2", "N of N x N", "an iteration beyond computing, ms", true, true},
 };
 
 struct report paper_four_apis = REPORT("four-apis", "four APIs over one local ATM network (Lin et al.)");

@@ -245,8 +245,8 @@ static const struct report_figure figures[] = {
     {"latency-hp", "Table 5.1: one-way latency, HP 735", "message, B", "latency, ms", true, true},
     {"latency-ibm", "Table 5.2: one-way latency, IBM RS/6000", "message, B", "latency, ms", true, true},
     {"sawtooth", "Test 9: a step for each cell", "message, B", "size by latency, MB/s", false, false},
-    {"test2-buffers", "Test 2: TCP streams over ATM", "socket buffers, KB", "throughput, 2^20 bit/s", false, false},
-    {"test9-flood", "Test 9: unpaced PDUs over the Fore API", "message, B", "rate, 2^20 bit/s", false, false},
+    {"test2-buffers", "Test 2: TCP streams over ATM", "socket buffers, KB", "throughput, 2^{20} bit/s", false, false},
+    {"test9-flood", "Test 9: unpaced PDUs over the Fore API", "message, B", "rate, 2^{20} bit/s", false, false},
     {"table5-3-pvm-direct", "Table 5.3: PVM direct over ATM", "message, B", "throughput, MB/s", true, false},
     {"table5-4-pvm-latency", "Table 5.4: PVM direct", "message, B (0 B left out)", "latency, ms", true, true},
 };

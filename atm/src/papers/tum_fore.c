@@ -1,5 +1,6 @@
 /* tum_fore.c - see tum_fore.h. Rates are in 2^20 bit/s, as the report's. */
 #include <math.h>
+#include <stdio.h>
 #include "lab/layout.h"
 #include "reproduce/fit.h"
 #include "reproduce/tables.h"
@@ -113,6 +114,15 @@ static void claim_hp(struct tum *tum, struct report *r)
     report_claim(r, "H17", least > 10, "%.1f Mbit/s apart at 512 or 2560 B", least);
 }
 
+static void mark_printed(struct report *r, const char *side, uint32_t bytes)
+{
+    char row[32], curve[32];
+
+    snprintf(row, sizeof row, "IBM, unpaced, %u B", bytes);
+    snprintf(curve, sizeof curve, "IBM, %s", side);
+    report_paper_point(r, "test9-flood", curve, bytes, report_printed(r, TUM_FORE, row, side));
+}
+
 /* Test 9, and test 7's hole. */
 static void run_ibm(struct tum *tum, struct report *r)
 {
@@ -130,12 +140,11 @@ static void run_ibm(struct tum *tum, struct report *r)
     report_set(r, TUM_FORE, "IBM, unpaced, 2568 B", "receiver", at[5].receiver, 0);
     report_set(r, TUM_FORE, "IBM, unpaced, 3072 B", "receiver", at[6].receiver, 0);
     report_set(r, TUM_FORE, "IBM, unpaced, 4088 B", "receiver", at[8].receiver, 0);
-    for (unsigned i = 5; i < 9; i++)
-        report_paper_point(r, "test9-flood", i == 5 || i == 6 || i == 8 ? "IBM, receiver" : "IBM, sender", sizes[i],
-                           i == 5   ? report_printed(r, TUM_FORE, "IBM, unpaced, 2568 B", "receiver")
-                           : i == 6 ? report_printed(r, TUM_FORE, "IBM, unpaced, 3072 B", "receiver")
-                           : i == 8 ? report_printed(r, TUM_FORE, "IBM, unpaced, 4088 B", "receiver")
-                                    : REPORT_NONE);
+    mark_printed(r, "sender", 2048);
+    mark_printed(r, "receiver", 2568);
+    mark_printed(r, "receiver", 3072);
+    mark_printed(r, "sender", 4088);
+    mark_printed(r, "receiver", 4088);
     least_flat = fmin(fmin(at[6].receiver, at[7].receiver), at[8].receiver);
     most_flat = fmax(fmax(at[6].receiver, at[7].receiver), at[8].receiver);
     report_claim(

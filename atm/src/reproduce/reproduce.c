@@ -151,7 +151,7 @@ static bool with_programs(unsigned i, const struct options *o)
 {
     char why[8192];
 
-    if (!experiments[i].real || !is_chosen(o, i) || o->models || o->small || o->digest || o->check || o->record)
+    if (!experiments[i].real || !is_chosen(o, i) || o->models || o->small || o->digest || o->check)
         return false;
     if (real_begin(o->programs, why, sizeof why))
         return true;
@@ -193,7 +193,7 @@ static int show(const struct report *report, const struct options *o)
 {
     if (o->digest)
         printf("%-10s digest %016" PRIx64 " events %llu\n", report->name, report->digest, report->events);
-    else if (!o->check && !o->record)
+    else if (!o->check)
         report_print(report, stdout);
     return write_files(report, o);
 }
