@@ -23,6 +23,7 @@ static void read_again(const struct pvma_topology *t)
     if (length <= PVMA_TOPOLOGY_BYTES_MAX) {
         MUST(pvma_topology_parse("again", text, length, &again) == 0);
         MUST(again.node_count == t->node_count && again.link_count == t->link_count);
+        MUST(again.source_count == t->source_count && again.failure_count == t->failure_count);
         pvma_topology_free(&again);
     }
     free(text);

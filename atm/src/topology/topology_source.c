@@ -2,16 +2,22 @@
 #include <string.h>
 #include "topology_reader.h"
 
+enum { SLOTS_MAX = 1000000 }; /* between two cells in the mean: each slot is a draw */
+
 static void check_options(struct pvma_reader *r, const struct pvma_source_options *o)
 {
     if (!o->rate_bps)
         pvma_reader_complain(r, r->line, "give the rate: rate=RATE");
     if (o->type == PVMA_ONOFF && (o->on_mean < PVMA_US || o->off_mean < PVMA_US))
         pvma_reader_complain(r, r->line, "type=onoff needs on=TIME and off=TIME, of 1us or more");
-    if (o->type == PVMA_BERNOULLI && o->slot_bps < o->rate_bps)
+    bool rare = o->slot_bps / SLOTS_MAX > o->rate_bps;
+    if (o->type == PVMA_BERNOULLI && (o->slot_bps < o->rate_bps || rare))
         pvma_reader_complain(r, r->line,
-                             "type=bernoulli needs the rate of its slots, at least that of its cells: "
-                             "slot=RATE");
+                             "type=bernoulli needs the rate of its slots, 1 to %d times that of its cells: slot=RATE",
+                             SLOTS_MAX);
+    if (o->type == PVMA_ONOFF && o->spacing == PVMA_SPACING_CONSTANT && o->rate_bps &&
+        o->on_mean < pvma_link_cell_time(o->rate_bps))
+        pvma_reader_complain(r, r->line, "spacing=constant needs at least a cell's time in on=TIME");
     if (o->stop && o->stop <= o->start)
         pvma_reader_complain(r, r->line, "the source stops before it starts");
 }
