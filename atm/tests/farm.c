@@ -18,7 +18,7 @@
 #include "pvm3.h"
 
 enum { TAG_TASK = 1, TAG_ANSWER, TAG_RING, TAG_PING };
-enum { WORKERS_MAX = 16, BYTES_MAX = 1 << 20, ROUNDS = 10, RUNS = 10, ELEMENTS = 1000, LOOKS = 1000 };
+enum { WORKERS_MAX = 16, BYTES_MAX = 1 << 20, ROUNDS = 10, RUNS = 10, ELEMENTS = 1000, LOOKS = 90, TRIES = 5 };
 
 static int tids[WORKERS_MAX], workers;
 static char data[BYTES_MAX];
@@ -136,26 +136,35 @@ static struct result play_round(int n, int us, int bytes)
     return r;
 }
 
+/* The shortest of up to TRIES rounds counts: interrupts and page faults of the programs can only add to it. */
+static int check_round(int n, int us, int bytes)
+{
+    double d_s = us * 1e-6 * atof(getenv("PVM_ATM_CPU")), longest_s = 0;
+    struct result own, r;
+    int late = 1;
+    for (int i = 0; i < TRIES && late; i++) {
+        rest(d_s);
+        own = play_round(n, 0, bytes);
+        rest(d_s);
+        r = play_round(n, us, bytes);
+        longest_s = r.longest_us * d_s / us;
+        late = r.total_s > 1.05 * longest_s + own.total_s;
+    }
+    late = late || r.total_s < longest_s;
+    printf("%2d workers, %6d bytes, %.4f s: %.4f s, sent after %.4f s; without computing %.4f s%s\n", n, bytes,
+           longest_s, r.total_s, r.sent_s, own.total_s, late ? ": WRONG" : "");
+    return late;
+}
+
 static int check_overlap(int us)
 {
     static const struct {
         int workers, bytes;
     } rounds[] = {{2, 1},    {16, 1},    {2, 4096},  {3, 4096},   {4, 4096},
                   {8, 4096}, {16, 4096}, {4, 30000}, {3, 250000}, {8, 250000}};
-    double factor = atof(getenv("PVM_ATM_CPU"));
     int bad = 0;
-    for (unsigned i = 0; i < sizeof rounds / sizeof *rounds; i++) {
-        int n = rounds[i].workers < workers ? rounds[i].workers : workers;
-        rest(us * 1e-6 * factor);
-        struct result own = play_round(n, 0, rounds[i].bytes);
-        rest(us * 1e-6 * factor);
-        struct result r = play_round(n, us, rounds[i].bytes);
-        double longest_s = r.longest_us * 1e-6 * factor;
-        int late = r.total_s > 1.05 * longest_s + own.total_s || r.total_s < longest_s;
-        printf("%2d workers, %6d bytes, %.4f s: %.4f s, sent after %.4f s; without computing %.4f s%s\n", n,
-               rounds[i].bytes, longest_s, r.total_s, r.sent_s, own.total_s, late ? ": WRONG" : "");
-        bad |= late;
-    }
+    for (unsigned i = 0; i < sizeof rounds / sizeof *rounds; i++)
+        bad |= check_round(rounds[i].workers < workers ? rounds[i].workers : workers, us, rounds[i].bytes);
     return bad;
 }
 
