@@ -185,6 +185,37 @@ int atm_sim_sleep(int64_t until_ns, pid_t pid, uint64_t given, uint64_t taken);
 int atm_sim_catch_up(void);
 int atm_sim_knows(pid_t pid);
 
+/*
+ * For a library between the program and this one, like PVM's, which brackets its own calls by the first two. Its
+ * processor time does not count as the program's. What the program computes is debt: time that atm_sim_sleep() passes,
+ * so that the library can handle what arrives meanwhile, as a host's kernel does. atm_sim_sleep() then ends when
+ * nothing is left of the debt (atm_sim_debt(), ns), or earlier. Between the brackets atm_sim_time() is the time without
+ * it. atm_sim_on_pass(): what lets the debt pass when the program itself sleeps (atm_sim_poll() without descriptors).
+ */
+void atm_sim_enter_library(void);
+void atm_sim_leave_library(void);
+int64_t atm_sim_debt(void);
+void atm_sim_on_pass(void (*pass)(void));
+
+/*
+ * Virtual time only, for PVM: messages that pass through processes outside the network, and what they would have cost
+ * on it. atm_sim_task(): this program is the task of that number. atm_sim_carry(): it sends a message of that many
+ * bytes to the given tasks; `number` is what the receiver knows the message by. The network lets it cross as PVM's
+ * daemons would have carried it. ESRCH: no receiver is on the network, and nothing is carried. atm_sim_under_way():
+ * lists at most max messages that are on their way to this program, with their senders, and returns their number. All
+ * others have arrived. *handing: how many messages this program has not yet handed over completely. After a change of
+ * either, waits of this program end. The three calls cost no virtual time.
+ */
+#define ATM_SIM_ENDS_MAX 8190 /* receivers of one message; messages in a list */
+
+struct atm_sim_end {
+    uint32_t task, number;
+};
+
+int atm_sim_task(unsigned int task);
+int atm_sim_carry(const struct atm_sim_end *to, unsigned int count, uint64_t bytes);
+int atm_sim_under_way(struct atm_sim_end *list, unsigned int max, int *handing);
+
 #ifdef __cplusplus
 }
 #endif

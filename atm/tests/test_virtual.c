@@ -21,7 +21,7 @@ static int64_t now(void)
     return ns;
 }
 
-static void pass(int64_t ns)
+static void nap(int64_t ns)
 {
     NEED(atm_sim_poll(NULL, 0, ns) == 0);
 }
@@ -32,7 +32,7 @@ static int dial(const char *host, Atm_sap asap)
     int rc, fd = atm_open(NULL, 0, NULL);
     NEED(fd >= 0 && !atm_gethostbyname(host, &to.nsap) && !atm_bind(fd, 0, NULL, 0));
     while ((rc = atm_connect(fd, &to, NULL, NULL, aal_type_5, duplex)) && atm_errno == ECONNREFUSED)
-        pass(MS);
+        nap(MS);
     NEED(!rc);
     return fd;
 }
@@ -54,11 +54,11 @@ static int send_time(void *arg)
     (void)arg;
     int fd = dial("b", ASAP);
     for (int i = 0; i < 3; i++) {
-        pass(10 * MS);
+        nap(10 * MS);
         int64_t t = now();
         NEED(atm_send(fd, (char *)&t, sizeof t) == sizeof t);
     }
-    pass(10 * MS);
+    nap(10 * MS);
     return atm_close(fd);
 }
 
@@ -99,7 +99,7 @@ static int declare(void *arg)
     NEED(now() == t); /* time does not pass by itself */
     NEED(!atm_sim_cost(123456789));
     NEED(now() == t + 123456789);
-    pass(5);
+    nap(5);
     NEED(now() == t + 123456794);
     NEED(atm_sim_cost(-1) == -1 && atm_errno == EINVAL);
     return 0;
@@ -153,6 +153,115 @@ START_TEST(measured_computing_is_scaled)
 {
     network_start(&(struct network){.is_virtual = true});
     program_wait(program_start("a", burn, NULL));
+    network_stop();
+}
+END_TEST
+
+/* ---- a library between program and network ---- */
+
+static void use_processor(int64_t ns)
+{
+    int64_t until = processor_ns() + ns;
+    while (processor_ns() < until)
+        ;
+}
+
+static int compute_below_library(void *arg)
+{
+    (void)arg;
+    setenv("PVM_ATM_CPU", "3", 1);
+    int64_t t = now();
+    atm_sim_enter_library();
+    t = now();
+    use_processor(20 * MS);
+    NEED(now() == t && !atm_sim_debt());
+    int64_t before = processor_ns();
+    atm_sim_leave_library();
+    use_processor(10 * MS);
+    atm_sim_enter_library();
+    int64_t most = 3 * (processor_ns() - before), debt = atm_sim_debt();
+    NEED(debt >= 30 * MS && debt <= most);
+    NEED(now() == t);
+    NEED(atm_sim_sleep(-1, 0, 0, 0) == 0 && !atm_sim_debt());
+    NEED(now() == t + debt);
+    for (int i = 0; i < 1000; i++) {
+        atm_sim_leave_library();
+        atm_sim_enter_library();
+    }
+    NEED(atm_sim_debt() < 10 * MS); /* 1000 empty stretches; each of at least the grain, if any, has lost its core */
+    return 0;
+}
+
+START_TEST(only_the_program_itself_computes)
+{
+    network_start(&(struct network){.is_virtual = true});
+    program_wait(program_start("a", compute_below_library, NULL));
+    network_stop();
+}
+END_TEST
+
+/* Computes for 100 ms, and takes at its time what arrives after 10, 20 and 30. */
+static int receive_while_computing(void *arg)
+{
+    int64_t sent, latency = *(int64_t *)arg;
+    setenv("PVM_ATM_CPU", "0", 1);
+    int fd = answer(ASAP);
+    atm_sim_enter_library();
+    atm_sim_leave_library();
+    int64_t begun = now();
+    NEED(!atm_sim_cost(100 * MS) && now() == begun + 100 * MS);
+    atm_sim_enter_library();
+    for (int i = 0; i < 3; i++) {
+        NEED(now() < begun + 100 * MS && atm_sim_debt() > 0);
+        NEED(!atm_sim_sleep(-1, 0, 0, 0));
+        NEED(atm_recv(fd, (char *)&sent, sizeof sent) == sizeof sent);
+        NEED(now() == sent + latency && now() + atm_sim_debt() == begun + 100 * MS);
+    }
+    while (atm_sim_debt())
+        NEED(!atm_sim_sleep(-1, 0, 0, 0));
+    NEED(now() == begun + 100 * MS);
+    return atm_close(fd);
+}
+
+START_TEST(messages_arrive_while_a_program_computes)
+{
+    int64_t latency = 35557;
+    network_start(&(struct network){.topology = STAR("thesis-ch6", "rate=140M"), .is_virtual = true, .wait_for = 2});
+    pid_t b = program_start("b", receive_while_computing, &latency), a = program_start("a", send_time, NULL);
+    program_wait(a);
+    program_wait(b);
+    network_stop();
+}
+END_TEST
+
+static int64_t slept_to;
+
+static void pass(void)
+{
+    atm_sim_enter_library();
+    while (atm_sim_debt())
+        NEED(!atm_sim_sleep(-1, 0, 0, 0));
+    NEED(!atm_sim_time(&slept_to));
+    atm_sim_leave_library();
+}
+
+static int sleep_above_library(void *arg)
+{
+    (void)arg;
+    setenv("PVM_ATM_CPU", "0", 1);
+    int64_t t = now();
+    atm_sim_enter_library();
+    atm_sim_on_pass(pass);
+    atm_sim_leave_library();
+    nap(5 * MS);
+    NEED(slept_to == t + 5 * MS && now() == slept_to);
+    return 0;
+}
+
+START_TEST(the_library_passes_the_sleeps_of_its_program)
+{
+    network_start(&(struct network){.is_virtual = true});
+    program_wait(program_start("a", sleep_above_library, NULL));
     network_stop();
 }
 END_TEST
@@ -232,7 +341,7 @@ static int parent(void *arg)
 {
     (void)arg;
     int64_t t, begun;
-    pass(50 * MS);
+    nap(50 * MS);
     begun = now();
     pid_t pid = program_start("c", child, &begun);
     NEED(!atm_sim_expect(pid));
@@ -264,7 +373,7 @@ static int computes_for_ever(void *arg)
 static int waits_a_while(void *arg)
 {
     (void)arg;
-    pass(1000 * MS);
+    nap(1000 * MS);
     return 0;
 }
 
@@ -292,7 +401,7 @@ static int giver(void *arg)
 {
     (void)arg;
     int64_t t, other = told();
-    pass(10 * MS);
+    nap(10 * MS);
     t = now();
     NEED(write(local_pipe[1], &t, sizeof t) == sizeof t);
     NEED(!atm_sim_local((pid_t)other, sizeof t, 0));
@@ -301,7 +410,7 @@ static int giver(void *arg)
     NEED(read(end_pipe[0], &t, sizeof t) == 0);
     NEED(atm_sim_resume() == 0);
     NEED(!atm_sim_local((pid_t)other, sizeof t, UINT64_MAX));
-    pass(1000 * MS);
+    nap(1000 * MS);
     return 0;
 }
 
@@ -351,6 +460,9 @@ int main(void)
     add(s, "declared_computing_takes_what_it_says", declared_computing_takes_what_it_says, 1);
     add(s, "calls_take_what_is_declared_for_them", calls_take_what_is_declared_for_them, 1);
     add(s, "measured_computing_is_scaled", measured_computing_is_scaled, 1);
+    add(s, "only_the_program_itself_computes", only_the_program_itself_computes, 1);
+    add(s, "messages_arrive_while_a_program_computes", messages_arrive_while_a_program_computes, 1);
+    add(s, "the_library_passes_the_sleeps_of_its_program", the_library_passes_the_sleeps_of_its_program, 1);
     add(s, "runs_are_the_same_to_the_nanosecond", runs_are_the_same_to_the_nanosecond, 1);
     add(s, "programs_come_in_mid_run", programs_come_in_mid_run, 1);
     add(s, "the_dead_hold_nobody_up", the_dead_hold_nobody_up, 1);

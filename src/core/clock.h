@@ -18,6 +18,13 @@ struct pvmc_bypass {
     uint64_t given, taken;
 };
 
+/* What crosses the network in place of a message that bypasses it: the other task, and the frame's number. */
+struct pvmc_shadow {
+    uint32_t task, number;
+};
+
+#define PVMC_SHADOWS_MAX 8000 /* receivers of one, and shadows in a list */
+
 /*
  * Virtual time passes only while all processes on the network sleep. The network wakes one at a time, which then runs
  * alone until it sleeps again.
@@ -35,8 +42,29 @@ struct pvmc_virtual_clock {
      * computed. 0 or PVMC_EDOWN.
      */
     int (*give)(const struct pvmc_bypass *bypass);
+    /*
+     * Around each call of the library by the program: only what the program itself computes counts, and becomes debt
+     * (ns), virtual time that is yet to pass: sleep() returns at the latest when nothing is left. In between, now_ns()
+     * is the time without the debt. `pass` lets the debt pass: called when the program itself sleeps.
+     */
+    void (*enter)(void);
+    void (*leave)(void);
+    int64_t (*debt_ns)(void);
+    void (*on_pass)(void (*pass)(void));
     /* Whether that process has told the network that it watches (struct pvmc_clock_watch). */
     bool (*is_watched)(pid_t pid);
+    /* This process is the task of that number. */
+    int (*name)(uint32_t task);
+    /*
+     * A message of that many bytes is given to the bypass for those tasks: its shadow sets out for them. 0;
+     * PVMC_ENOTFOUND: none of them is on the network, or the network is gone.
+     */
+    int (*carry)(const struct pvmc_shadow *to, unsigned count, uint64_t bytes);
+    /*
+     * Lists the shadows on their way to this task, with their senders. Returns their number, or -1. *handing: whether
+     * this process has not yet passed on all that it gave. When either changes, sleep() ends.
+     */
+    int (*under_way)(struct pvmc_shadow list[PVMC_SHADOWS_MAX], bool *handing);
 };
 
 /* The virtual clock of this process; NULL: it uses real time. */

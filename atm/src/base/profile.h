@@ -38,7 +38,10 @@ enum pvma_unit { PVMA_UNIT_TIME, PVMA_UNIT_COUNT, PVMA_UNIT_BYTES, PVMA_UNIT_WOR
     X(sar, WORD, 0, "segmentation and reassembly by the adapter (0) or the host (1)")                                  \
     X(send, WORD, 0, "a full send queue makes the sender wait: block (0), or loses the PDU: flood (1)")                \
     X(turn, WORD, 0, "VCs take turns after each PDU: pdu (0), or after each cell: cell (1)")                           \
-    X(credits, COUNT, 0, "cells buffered per VC for a link with credits; 0: no credits")
+    X(credits, COUNT, 0, "cells buffered per VC for a link with credits; 0: no credits")                               \
+    X(pvmd_fragment, TIME, 0, "processor, for each fragment of a PVM message at a task or daemon: daemons' route")     \
+    X(pvmd_byte, TIME, 0, "processor, for each octet of it there")                                                     \
+    X(pvmd_packet, BYTES, 4096, "largest packet between PVM's daemons")
 
 enum pvma_cost {
 #define X(name, unit, initial, help) PVMA_COST_##name,

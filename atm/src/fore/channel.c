@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "endpoint.h"
+#include "stopwatch.h"
 
 #define SEND_BUFFER_BYTES 65536 /* small, so that a sender faster than the network soon blocks */
 
@@ -25,8 +26,10 @@ static struct {
     struct pvma_fore_message welcome;
     int64_t scale;       /* factor on measured computing time; 0: only declared costs count */
     int64_t per_call_ns; /* declared for each call */
-    int64_t measured_ns; /* processor time of the process when it last left the library */
-    int64_t cost_ns;     /* computed and not yet reported */
+    int64_t cost_ns;     /* computed or declared, and not yet reported */
+    int64_t debt_ns;     /* the same if there is a library above, which lets this time pass; see pvma_fore_debt() */
+    bool has_above;      /* there is a library above this one */
+    bool is_above;       /* it runs, not the program */
     int64_t known_ns;    /* network time in the last answer */
     int64_t known_at_ns; /* monotonic clock at that answer */
     bool stale;          /* messages sent since may have advanced the time */
@@ -120,7 +123,7 @@ static void forget(void)
     channel.fd = -1;
     pvma_fore_endpoint_orphan_all();
     channel.waiting = channel.woken = channel.stale = false;
-    channel.cost_ns = 0;
+    channel.cost_ns = channel.debt_ns = 0;
 }
 
 /* Sends HELLO as host `name`. Returns 0 or an errno. */
@@ -140,13 +143,6 @@ static int greet(const char *name)
     if (!rc && (channel.welcome.type != PVMA_FORE_WELCOME || channel.welcome.version != PVMA_FORE_VERSION))
         rc = PVMC_EVERSION;
     return errno_of(rc);
-}
-
-static int64_t processor_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
 static void learn(int64_t now_ns)
@@ -186,7 +182,6 @@ static int join(void)
         return error;
     channel.scale = pvmc_config_integer(PVMC_SETTING_ATM_CPU);
     channel.per_call_ns = pvmc_config_us(PVMC_SETTING_ATM_CALL_COST) * 1000;
-    channel.measured_ns = processor_ns();
     learn(channel.welcome.time_ns);
     return 0;
 }
@@ -203,9 +198,16 @@ bool pvma_fore_is_virtual(void)
     return channel.welcome.clock == ATM_CLOCK_VIRTUAL;
 }
 
+/* The program has computed for that long. */
+static void charge(int64_t ns)
+{
+    *(channel.has_above ? &channel.debt_ns : &channel.cost_ns) += ns;
+}
+
 static int enter(bool charged)
 {
     inside = true;
+    int64_t computed_ns = channel.is_above ? 0 : pvma_stopwatch_stop();
     pthread_mutex_lock(&channel.lock);
     if (channel.pid != getpid()) {
         forget(); /* the parent's connection */
@@ -219,8 +221,7 @@ static int enter(bool charged)
     }
     if (pvma_fore_is_virtual()) {
         channel.cost_ns += charged ? channel.per_call_ns : 0;
-        if (channel.scale)
-            channel.cost_ns += (processor_ns() - channel.measured_ns) * channel.scale;
+        charge(computed_ns * channel.scale);
     }
     return 0;
 }
@@ -235,11 +236,17 @@ int pvma_fore_enter_free(void)
     return enter(false);
 }
 
-int pvma_fore_leave(int rc, int error)
+static void start_stopwatch(void)
 {
     if (channel.fd >= 0 && pvma_fore_is_virtual() && channel.scale)
-        channel.measured_ns = processor_ns();
+        pvma_stopwatch_start();
+}
+
+int pvma_fore_leave(int rc, int error)
+{
     pthread_mutex_unlock(&channel.lock);
+    if (!channel.is_above)
+        start_stopwatch();
     inside = false;
     return error ? pvma_fore_fail(error) : rc;
 }
@@ -252,7 +259,34 @@ void pvma_fore_lock(void)
 void pvma_fore_charge(int64_t ns)
 {
     if (pvma_fore_is_virtual())
-        channel.cost_ns += ns;
+        charge(ns);
+}
+
+void pvma_fore_enter_above(void)
+{
+    inside = true;
+    int64_t computed_ns = pvma_stopwatch_stop();
+    channel.has_above = channel.is_above = true;
+    charge(computed_ns * channel.scale);
+    inside = false;
+}
+
+void pvma_fore_leave_above(void)
+{
+    inside = true;
+    channel.is_above = false;
+    start_stopwatch();
+    inside = false;
+}
+
+bool pvma_fore_is_program_of_above(void)
+{
+    return channel.has_above && !channel.is_above;
+}
+
+int64_t pvma_fore_debt(void)
+{
+    return channel.debt_ns;
 }
 
 /* ---- messages ---- */
@@ -272,12 +306,18 @@ static bool begins_wait(const struct pvma_fore_message *m)
     return m->type == PVMA_FORE_WAIT || m->type == PVMA_FORE_SLEEP;
 }
 
+/* Messages without a cost, which the network takes in at once. */
+static bool is_aside(enum pvma_fore_message_type type)
+{
+    return type == PVMA_FORE_RESUME || type == PVMA_FORE_LOCAL || type == PVMA_FORE_EXPECT || type == PVMA_FORE_TASK;
+}
+
 int pvma_fore_tell(struct pvma_fore_message *m)
 {
-    bool aside = m->type == PVMA_FORE_RESUME || m->type == PVMA_FORE_LOCAL || m->type == PVMA_FORE_EXPECT;
+    bool aside = is_aside(m->type);
     if (!aside && !begins_wait(m))
         pvma_fore_wait_end(); /* one that the program has jumped out of */
-    if (!aside) {             /* RESUME, LOCAL and EXPECT carry no cost */
+    if (!aside) {
         m->cost_ns = channel.cost_ns;
         channel.cost_ns = 0;
     }
@@ -323,7 +363,8 @@ int pvma_fore_now(int64_t *now_ns)
 {
     struct pvma_fore_message ask = {.type = PVMA_FORE_TIME}, reply;
     int error = pvma_fore_is_virtual() && channel.stale ? pvma_fore_ask(&ask, &reply, NULL) : 0;
-    int64_t since_ns = pvma_fore_is_virtual() ? channel.cost_ns : pvmc_clock_real_ns() - channel.known_at_ns;
+    int64_t computed_ns = channel.cost_ns + (channel.is_above ? 0 : channel.debt_ns);
+    int64_t since_ns = pvma_fore_is_virtual() ? computed_ns : pvmc_clock_real_ns() - channel.known_at_ns;
     *now_ns = channel.known_ns + since_ns;
     return error;
 }
@@ -396,8 +437,28 @@ int pvma_fore_wait(int64_t until_ns)
     return wait_for_wake(pvma_fore_wait_begin(until_ns));
 }
 
+/* While there is debt, a sleep ends at the latest when the debt has passed. */
+static int limit_by_debt(int64_t *until_ns, int64_t *begin_ns)
+{
+    if (!channel.debt_ns)
+        return 0;
+    int error = pvma_fore_now(begin_ns);
+    if (*until_ns < 0 || *until_ns > *begin_ns + channel.debt_ns)
+        *until_ns = *begin_ns + channel.debt_ns;
+    return error;
+}
+
+static void pay_debt(int64_t passed_ns)
+{
+    channel.debt_ns = passed_ns < channel.debt_ns ? channel.debt_ns - passed_ns : 0;
+}
+
 int pvma_fore_sleep(int64_t until_ns, pid_t aside, uint64_t given, uint64_t taken, uint64_t *owed)
 {
+    int64_t begin_ns = 0;
+    int error = limit_by_debt(&until_ns, &begin_ns);
+    if (error)
+        return error;
     struct pvma_fore_message m = {.type = PVMA_FORE_SLEEP,
                                   .time_ns = until_ns < 0 ? PVMA_FORE_NEVER : until_ns,
                                   .process = (uint32_t)aside,
@@ -407,7 +468,9 @@ int pvma_fore_sleep(int64_t until_ns, pid_t aside, uint64_t given, uint64_t take
     m.number = ++channel.wait_number;
     channel.waiting = true;
     channel.woken = false;
-    int error = wait_for_wake(pvma_fore_tell(&m));
+    error = wait_for_wake(pvma_fore_tell(&m));
+    if (channel.debt_ns)
+        pay_debt(channel.known_ns - begin_ns);
     *owed = channel.owed;
     return error;
 }
@@ -445,7 +508,7 @@ int pvma_fore_part(void)
     if (channel.fd >= 0 && channel.pid == getpid() && pvma_fore_endpoint_any())
         return EBUSY;
     forget();
-    channel.lost = false;
+    channel.lost = channel.has_above = channel.is_above = false;
     return 0;
 }
 

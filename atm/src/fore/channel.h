@@ -3,8 +3,8 @@
  *
  * The first call that needs the network connects, and so does the first one in a forked child. In virtual time the
  * network process keeps this process's clock; each message reports the computing time since the last one. Time inside
- * the library does not count: each public call runs between pvma_fore_enter() and pvma_fore_leave(), which also
- * serialise threads.
+ * the library does not count (stopwatch.h): each public call runs between pvma_fore_enter() and pvma_fore_leave(),
+ * which also serialise threads.
  */
 #ifndef PVMA_FORE_CHANNEL_H
 #define PVMA_FORE_CHANNEL_H
@@ -54,6 +54,19 @@ int pvma_fore_catch_up(void);
 void pvma_fore_charge(int64_t ns);
 
 /*
+ * A library above this one, PVM's, enters and leaves. What it uses of the processor itself is not measured. What the
+ * program computes becomes debt: virtual time that this library does not pass by itself, because messages arrive and
+ * must be handled meanwhile. The library above sleeps (pvma_fore_sleep()) until nothing is left of it. While it runs,
+ * pvma_fore_now() is the time without the debt. Both need neither the lock nor a connection.
+ */
+void pvma_fore_enter_above(void);
+void pvma_fore_leave_above(void);
+int64_t pvma_fore_debt(void);
+
+/* Whether there is such a library, and the program runs. */
+bool pvma_fore_is_program_of_above(void);
+
+/*
  * Virtual time: waits, without the lock, until something has arrived for this process or it is until_ns. Returns 0 or
  * an errno.
  */
@@ -65,7 +78,7 @@ int pvma_fore_wait_end(void);
 
 /*
  * Virtual time: like pvma_fore_wait(), but also ends when process `aside` has given this one more bytes than were
- * taken; *owed is the difference.
+ * taken, and when nothing is left of the debt; *owed is the difference.
  */
 int pvma_fore_sleep(int64_t until_ns, pid_t aside, uint64_t given, uint64_t taken, uint64_t *owed);
 

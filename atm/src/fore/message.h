@@ -15,7 +15,7 @@
 #include "fore_atm.h"
 
 #define PVMA_FORE_MAGIC         0x4d544144 /* "DATM" */
-#define PVMA_FORE_VERSION       2
+#define PVMA_FORE_VERSION       3
 #define PVMA_FORE_PDU_MAX       65535
 #define PVMA_FORE_MESSAGE_BYTES (PVMA_FORE_PDU_MAX + 64) /* largest message */
 #define PVMA_FORE_NAME_MAX      64                       /* of a host name, with its NUL */
@@ -43,9 +43,12 @@
     X(EXPECT, "p")        /* a process that was started and will connect. No answer */                                 \
     X(SLEEP, "cntpgk")    /* WAIT and LOCAL in one; bytes given by that process also end the wait. WAKE */             \
     X(KNOWS, "cp")        /* REPLY: 0 if that process observes, else ESRCH */                                          \
+    X(TASK, "n")          /* number: of the PVM task that the program is. No answer */                                 \
+    X(CARRY, "cgd")       /* given: bytes of a message by PVM's daemons; data: its receivers. REPLY */                 \
+    X(UNDER_WAY, "c")     /* REPLY; data: what the program hands over, and what is on its way to it */                 \
     /* to the program */                                                                                               \
     X(WELCOME, "nvshatm") /* number: of the client; clock; its host's name and address; time; MTU */                   \
-    X(REPLY, "reatqm")    /* error, an errno or 0; MTU: of OPEN */                                                     \
+    X(REPLY, "reatqmd")   /* error, an errno or 0; MTU: of OPEN; data: of UNDER_WAY */                                 \
     X(WAKE, "ntg")        /* wait `number` is over; given: bytes given by the process and not yet taken */             \
     /* on the descriptor of an endpoint */                                                                             \
     X(DATA, "td")                                                                                                      \

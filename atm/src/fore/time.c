@@ -29,6 +29,28 @@ int atm_sim_cost(int64_t ns)
     return pvma_fore_leave(0, 0);
 }
 
+void atm_sim_enter_library(void)
+{
+    pvma_fore_enter_above();
+}
+
+void atm_sim_leave_library(void)
+{
+    pvma_fore_leave_above();
+}
+
+int64_t atm_sim_debt(void)
+{
+    return pvma_fore_debt();
+}
+
+static void (*pass)(void); /* lets debt pass, for a program of a library above */
+
+void atm_sim_on_pass(void (*it)(void))
+{
+    pass = it;
+}
+
 int atm_sim_look(void)
 {
     return pvma_fore_look();
@@ -156,8 +178,15 @@ static int poll_in_virtual_time(struct pollfd *fds, nfds_t count, int64_t timeou
 
 int atm_sim_poll(struct pollfd *fds, nfds_t count, int64_t timeout_ns)
 {
+    bool sleeps = !count && timeout_ns >= 0 && pass && pvma_fore_is_program_of_above();
     if (pvma_fore_enter())
         return -1;
+    if (sleeps) {
+        pvma_fore_charge(timeout_ns);
+        pvma_fore_leave(0, 0);
+        pass();
+        return 0;
+    }
     if (pvma_fore_is_virtual())
         return poll_in_virtual_time(fds, count, timeout_ns);
     pvma_fore_leave(0, 0);

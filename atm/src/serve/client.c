@@ -6,9 +6,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
+#include "core/buf.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "local.h"
+#include "route.h"
 
 #define OBSERVER    "-" /* host name of clients that only report: daemons */
 #define LOOK        "?" /* host name of clients that only query the clock */
@@ -86,6 +88,16 @@ unsigned pvma_client_count(void)
     DL_FOREACH (pvma_clients, c)
         count += (c->host || c->coming) && c->fd >= 0;
     return count;
+}
+
+struct pvma_client *pvma_client_of_task(uint32_t task)
+{
+    struct pvma_client *c;
+    if (task)
+        DL_FOREACH (pvma_clients, c)
+            if (c->task == task && c->fd >= 0)
+                return c;
+    return NULL;
 }
 
 bool pvma_client_is_here(pid_t pid)
@@ -262,6 +274,58 @@ static bool do_knows(struct pvma_client *c, struct pvma_fore_message *m)
     return true;
 }
 
+/* ---- PVM's daemons' route ---- */
+
+/* A task that has just been started will soon say who it is: CARRY waits for it. */
+static bool all_are_known(const struct pvma_route_end *to, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        if (!pvma_client_of_task(to[i].task))
+            return false;
+    return true;
+}
+
+static bool do_carry(struct pvma_client *c, struct pvma_fore_message *m)
+{
+    static struct pvma_route_end to[PVMA_ROUTE_ENDS_MAX];
+    struct pvmc_buf list;
+    unsigned count = 0;
+    bool good = c->task && pvma_serving.is_virtual;
+    pvmc_buf_view(&list, m->data, m->length);
+    while (count < PVMA_ROUTE_ENDS_MAX && pvmc_buf_left(&list) >= PVMA_ROUTE_END_BYTES) {
+        to[count].task = pvmc_buf_get_u32(&list);
+        to[count++].number = pvmc_buf_get_u32(&list);
+    }
+    if (good && !c->asked && !all_are_known(to, count))
+        return false;
+    c->asked = false;
+    unsigned unknown = good ? pvma_route_begin(c, to, count, m->given) : 0;
+    m->length = 0;
+    reply(c, !good ? EINVAL : unknown == count ? ESRCH : 0, m, -1);
+    return true;
+}
+
+/* Answers with the shadows that the client still hands over, and those on their way to it. */
+static bool do_under_way(struct pvma_client *c, struct pvma_fore_message *m)
+{
+    static struct pvma_route_end list[PVMA_ROUTE_ENDS_MAX];
+    unsigned count = pvma_route_under_way(c, list);
+    struct pvmc_buf b;
+    pvmc_buf_init(&b);
+    pvmc_buf_put_u32(&b, pvma_route_handing(c));
+    for (unsigned i = 0; i < count; i++) {
+        pvmc_buf_put_u32(&b, list[i].task);
+        pvmc_buf_put_u32(&b, list[i].number);
+    }
+    m->data = b.data;
+    m->length = (uint32_t)b.length;
+    if (pvmc_buf_error(&b))
+        pvma_out_of_memory();
+    reply(c, 0, m, -1);
+    pvmc_buf_free(&b);
+    return true;
+}
+
 /* Runs after everything that the program sent before its connection ended. */
 static bool do_leave(struct pvma_client *c, struct pvma_fore_message *m)
 {
@@ -276,7 +340,7 @@ static bool (*const doing[PVMA_FORE_MESSAGE_TYPES])(struct pvma_client *c, struc
     [PVMA_FORE_CONNECT] = do_connect, [PVMA_FORE_ACCEPT] = do_accept, [PVMA_FORE_REJECT] = do_reject,
     [PVMA_FORE_SEND] = do_send,       [PVMA_FORE_CLOSE] = do_close,   [PVMA_FORE_RESOLVE] = do_resolve,
     [PVMA_FORE_TIME] = do_time,       [PVMA_FORE_WAIT] = do_wait,     [PVMA_FORE_SLEEP] = do_wait,
-    [PVMA_FORE_KNOWS] = do_knows,
+    [PVMA_FORE_KNOWS] = do_knows,     [PVMA_FORE_CARRY] = do_carry,   [PVMA_FORE_UNDER_WAY] = do_under_way,
 };
 
 /* ---- command queue ---- */
@@ -465,11 +529,16 @@ static int take(struct pvma_client *c, const struct pvma_fore_message *m)
     case PVMA_FORE_EXPECT:
         expect((pid_t)m->process);
         return 0;
+    case PVMA_FORE_TASK:
+        c->task = m->number;
+        c->nameless = false;
+        return 0;
     default:
         break;
     }
     if (!c->host || m->type == PVMA_FORE_NONE || !doing[m->type] || c->quiet)
         return PVMC_EFORMAT;
+    c->nameless = c->nameless || (m->type == PVMA_FORE_KNOWS && !c->task);
     if (m->type == PVMA_FORE_SLEEP)
         begin_sleep(c, m);
     set_quiet(c, is_question(m->type));
@@ -604,6 +673,28 @@ static struct pvma_client *next_owed(void)
     return first;
 }
 
+/* Whether some task has not got its number yet. */
+static bool any_is_nameless(void)
+{
+    const struct pvma_client *c;
+    DL_FOREACH (pvma_clients, c)
+        if (c->nameless && c->fd >= 0)
+            return true;
+    return false;
+}
+
+/* A client whose CARRY has waited long enough for receivers to say who they are. */
+static struct pvma_client *next_to_carry(void)
+{
+    struct pvma_client *c;
+    if (pvma_sim_next(pvma_serving.sim) == now() || any_is_nameless())
+        return NULL;
+    DL_FOREACH (pvma_clients, c)
+        if (c->busy && !c->asked && c->fd >= 0 && c->commands->message.type == PVMA_FORE_CARRY)
+            return c;
+    return NULL;
+}
+
 bool pvma_client_settle(void)
 {
     struct pvma_client *c;
@@ -615,8 +706,15 @@ bool pvma_client_settle(void)
     if (any)
         return true;
     c = next_to_come();
-    if (c)
+    if (c) {
         welcome(c, c->wish);
+        return true;
+    }
+    c = next_to_carry();
+    if (c) {
+        c->asked = true;
+        pvma_client_again(c);
+    }
     return c;
 }
 
@@ -686,10 +784,21 @@ static void part_aside(const struct pvma_client *c)
         pvma_local_left(c->pid);
 }
 
+/* Its own time when it has left: that of its computing, without what the driver does later. */
+static void note_end(const struct pvma_client *c)
+{
+    pvma_ps end = c->clock;
+    for (const struct pvma_command *command = c->commands; command; command = command->next)
+        end += command == c->commands && c->counted ? 0 : time_of(command->message.cost_ns);
+    if (c->host && !c->place && end > pvma_serving.left)
+        pvma_serving.left = end;
+}
+
 /* The program has left or broken the protocol. Commands that it sent before are still carried out. */
 static void part(struct pvma_client *c)
 {
     static const struct pvma_fore_message leave = {.type = PVMA_FORE_NONE};
+    note_end(c);
     set_quiet(c, true);
     close(c->fd);
     c->fd = -1;
@@ -698,7 +807,8 @@ static void part(struct pvma_client *c)
     if (c->waiting)
         pvma_sim_cancel(pvma_serving.sim, &c->turn);
     c->waiting = false;
-    if (c->busy && c->commands->message.type == PVMA_FORE_CONNECT) { /* its result is no longer wanted */
+    if (c->busy && (c->commands->message.type == PVMA_FORE_CONNECT ||
+                    c->commands->message.type == PVMA_FORE_CARRY)) { /* its result is no longer wanted */
         c->busy = false;
         pop(c);
     }

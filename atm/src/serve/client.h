@@ -21,6 +21,9 @@ struct pvma_client {
     int fd; /* -1: the program is gone */
     pid_t pid;
     uint32_t number;        /* in the order of admission, from 1 */
+    uint32_t task;          /* its number among PVM's tasks; 0: none */
+    bool nameless;          /* a PVM task (it has asked for its daemon) that has not told its number yet */
+    bool asked;             /* its CARRY must do with the receivers that are known now */
     struct pvma_host *host; /* NULL: not admitted yet, or an observer (a daemon) */
     bool observer;
     bool cut;       /* the network ended the connection, and the program may still run */
@@ -61,6 +64,9 @@ bool pvma_client_any_runs(void);
  * network, in an order that is the same in each run. Returns whether there was anything to do.
  */
 bool pvma_client_settle(void);
+
+/* The program that is PVM's task of that number (not 0); NULL: there is none. */
+struct pvma_client *pvma_client_of_task(uint32_t task);
 
 /* Whether that process is connected, admitted or not. */
 bool pvma_client_is_here(pid_t pid);

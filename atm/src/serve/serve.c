@@ -19,6 +19,7 @@
 #include "core/log.h"
 #include "client.h"
 #include "local.h"
+#include "route.h"
 
 #define LISTEN_BACKLOG 512
 #define HIDDEN         "~"                  /* suffix of the socket's path until listen() */
@@ -37,6 +38,7 @@ static struct {
     bool begun; /* `wait_for` clients have connected */
     bool over;
     bool failed;
+    bool deadlock_ends;
     int64_t patience_ns;  /* with programs that hold time without using the processor */
     int64_t heard_ns;     /* real time of the last message */
     int64_t explained_ns; /* when the log last said what the network waits for */
@@ -173,6 +175,7 @@ static int set_up(const struct pvma_serve_options *options)
     server.listen_fd = -1;
     server.options = options;
     server.wait_for = options->wait_for;
+    server.deadlock_ends = options->deadlock_ends;
     server.patience_ns = pvmc_config_us(PVMC_SETTING_ATM_PATIENCE) * 1000;
     pvma_serving.is_virtual = options->is_virtual;
     pvma_serving.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -263,6 +266,10 @@ static void stand_still(bool held)
         explain(held);
         server.explained_ns = now_ns;
     }
+    if (!held && server.deadlock_ends && now_ns - server.heard_ns >= server.patience_ns) {
+        pvmc_log(PVMC_LOG_ERROR, "nothing can happen any more: the network ends; see PVM_ATM_PATIENCE");
+        server.over = server.failed = true;
+    }
     if (held && now_ns - server.expelled_ns >= server.patience_ns / 2) {
         server.expelled_ns = now_ns;
         if (now_ns - server.heard_ns >= server.patience_ns)
@@ -308,10 +315,19 @@ static void clean_up(const struct pvma_serve_options *options)
     if (server.listen_fd >= 0)
         unlink(options->socket);
     pvma_client_free_all();
+    pvma_route_free_all();
     pvma_local_free_all();
     close(server.listen_fd);
     close(server.signal_fd);
     close(pvma_serving.epoll_fd);
+}
+
+/* Programs that ended before our signal came have left, too. */
+static void show_time(void)
+{
+    while (attend(0))
+        ;
+    printf("virtual time %.9f s\n", (double)pvma_serving.left / (double)PVMA_S);
 }
 
 static void say_ready(const struct pvma_serve_options *options)
@@ -326,16 +342,23 @@ int pvma_serve(const struct pvma_serve_options *options)
     struct pvma_topology topology;
     if (pvma_topology_load(options->topology, &topology))
         return 1;
+    struct pvma_capture *capture = NULL;
     pvma_serving.net = pvma_net_new(&topology, options->seed);
-    int rc = pvma_serving.net ? set_up(options) : PVMC_EPARAM;
+    int rc = pvma_serving.net ? pvma_capture_open(pvma_serving.net, &options->capture, &capture) : PVMC_EPARAM;
+    if (!rc)
+        rc = set_up(options);
     if (!rc) {
         pvma_serving.sim = pvma_net_sim(pvma_serving.net);
         say_ready(options);
         serve(options->once);
+        if (options->time)
+            show_time();
         report();
     }
     if (pvma_serving.net && !rc)
         clean_up(options);
+    if (pvma_capture_close(capture))
+        rc = PVMC_ESYSTEM;
     pvma_net_free(pvma_serving.net);
     pvma_topology_free(&topology);
     return rc || server.failed ? 1 : 0;

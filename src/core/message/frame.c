@@ -31,7 +31,7 @@ void pvmc_frame_encode(const struct pvmc_frame_header *h, uint8_t wire[PVMC_FRAM
 
 static inline int check(const struct pvmc_frame_header *h)
 {
-    if (h->flags & ~(PVMC_FRAME_ABORT | PVMC_FRAME_FD | PVMC_FRAME_AGAIN))
+    if (h->flags & ~(PVMC_FRAME_ABORT | PVMC_FRAME_FD | PVMC_FRAME_AGAIN | PVMC_FRAME_SHADOW))
         return PVMC_EFORMAT;
     if (h->length > PVMC_FRAME_PAYLOAD_MAX || h->offset > h->body_length || h->length > h->body_length - h->offset)
         return PVMC_EFORMAT;

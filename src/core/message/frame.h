@@ -23,6 +23,8 @@ enum pvmc_frame_flag {
     PVMC_FRAME_ABORT = 1, /* src will not finish its message to dst: drop its pieces. No payload. */
     PVMC_FRAME_FD = 2,    /* a descriptor travels with this frame, over unix sockets of one host */
     PVMC_FRAME_AGAIN = 4, /* retransmitted after a direct link broke: a receiver that has it drops it */
+    PVMC_FRAME_SHADOW =
+        8, /* by the daemons in virtual time: its shadow crosses the network, see libpvm/base/shadow.h */
 };
 
 /* What a message, its frames and their records in shared memory have in common. */

@@ -29,6 +29,7 @@ enum {
     PVMI_WATCH_THREADS = 2,     /* several threads may call: set by lock.c when glibc reports the second one */
     PVMI_WATCH_DESCRIPTORS = 4, /* the program has called pvm_getfds(): set by descriptors.c */
     PVMI_WATCH_JUMP = 8,        /* the program may have jumped out of a call that waits: set by jump.c */
+    PVMI_WATCH_TIME = 16,       /* the program may live in virtual time: set by virtual.c */
 };
 
 #ifndef PVMI_CALL_FROM_OUTSIDE /* libgpvm3 does not see the variable */
@@ -89,6 +90,18 @@ struct pvmi_call_tracer {
     void (*end)(int event, const struct pvmi_datum *data, size_t bytes);
 };
 extern const struct pvmi_call_tracer *pvmi_call_tracer;
+
+/*
+ * While PVMI_WATCH_TIME is set: the program stops (first of all) and goes on (last of all). pass() lets the time pass
+ * that it has used, before the call does anything that may depend on the time.
+ */
+struct pvmi_call_clock {
+    void (*stop)(void);
+    void (*pass)(void);
+    void (*go_on)(void);
+};
+extern const struct pvmi_call_clock *pvmi_call_clock;
+
 extern void (*pvmi_call_settle)(void);
 
 /* Around a message handler, whose calls count as the program's own. Step in with what step out returned. */

@@ -1,9 +1,12 @@
 /* virtual.c - see virtual.h. Naps here are poll(): libatmclock would let a sleep pass in virtual time. */
 #include "virtual.h"
 #include <poll.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "call.h"
 #include "task.h"
 
 #define WATCHED_LOOKS 20   /* of 100 ms */
@@ -50,4 +53,57 @@ int pvmi_virtual_sleep(int64_t until_us, const struct pvmc_bypass *daemon, bool 
     if (rc > 0)
         await_daemon(fd);
     return rc < 0 ? rc : 0;
+}
+
+/* ---- the program's own time ---- */
+
+static void stop(void)
+{
+    if (pvmi_virtual())
+        pvmc_virtual_clock->enter();
+}
+
+static void go_on(void)
+{
+    if (pvmi_virtual())
+        pvmc_virtual_clock->leave();
+}
+
+static void pass_nothing(void)
+{
+}
+
+static struct pvmi_call_clock its_clock = {.stop = stop, .pass = pass_nothing, .go_on = go_on};
+
+static void watch_calls(void)
+{
+    pvmi_call_clock = &its_clock;
+    pvmi_call_watch |= PVMI_WATCH_TIME;
+}
+
+/* The program sleeps by itself, outside of the library. */
+static void sleep_of_program(void)
+{
+    PVMI_BEGIN(PVMI_UNTRACED);
+    PVMI_END(PVMI_UNTRACED);
+}
+
+void pvmi_virtual_begin(void (*pass)(void))
+{
+    if (!pvmi_virtual()) {
+        pvmi_call_watch &= ~(unsigned)PVMI_WATCH_TIME;
+        return;
+    }
+    its_clock.pass = pass;
+    watch_calls();
+    pvmc_virtual_clock->enter();
+    pvmc_virtual_clock->on_pass(sleep_of_program);
+}
+
+/* The call that enrols must be watched from its beginning, so that the program's time counts from its end on. */
+__attribute__((constructor)) static void watch_from_start(void)
+{
+    const char *transports = getenv("PVM_TRANSPORT");
+    if (transports && strstr(transports, "atm"))
+        watch_calls();
 }

@@ -17,6 +17,13 @@ static inline bool pvmi_virtual(void)
     return __builtin_expect(pvmc_virtual_clock != NULL, 0);
 }
 
+/*
+ * The task enrols. In virtual time, each call of a public function from now on first calls `pass`, which lets the time
+ * pass that the program has computed (struct pvmc_virtual_clock), if the call may depend on the time. So does a sleep
+ * of the program itself.
+ */
+void pvmi_virtual_begin(void (*pass)(void));
+
 /* Whether the daemon, at the other end of the bypass, watches the network. Waits two seconds of real time for it. */
 bool pvmi_virtual_is_watched(const struct pvmc_bypass *daemon);
 

@@ -29,6 +29,7 @@
 #include "output.h"
 #include "libpvm/engine/peer.h"
 #include "libpvm/base/perror.h"
+#include "libpvm/base/shadow.h"
 #include "libpvm/route/request.h"
 #include "libpvm/route/route.h"
 #include "libpvm/trace/trace.h"
@@ -113,6 +114,7 @@ static int take_identity(struct pvmi_answer *answer)
     if (rc)
         return rc;
     pvmi_task.tid = tid;
+    pvmi_shadow_enrolled(tid);
     pvmi_task.parent = parent;
     pvmi_task.spawned = spawned;
     pvmi_task.manager = manager;

@@ -13,6 +13,7 @@
 #include "inbox.h"
 #include "libpvm/base/call.h"
 #include "libpvm/base/options.h"
+#include "libpvm/base/shadow.h"
 #include "outbox.h"
 #include "pvmproto.h"
 #include "libpvm/base/task.h"
@@ -356,6 +357,8 @@ static int enter_virtual_time(void)
     const struct pvmt_transport_ops *ops = pvmi_options.route == PvmDontRoute ? NULL : pvmi_link_listener->clock();
     struct pvmi_carrier *carrier;
     int rc = ops ? pvmi_carrier_open(ops, &callbacks, &carrier) : 0;
+    if (!rc)
+        pvmi_virtual_begin(pvmi_wait_pass_debt);
     if (rc || !pvmi_virtual())
         return rc;
     struct pvmc_bypass daemon = daemon_traffic();
@@ -401,6 +404,7 @@ void pvmi_link_close(void)
     pvmi_peer_cancel(&pvmi_daemon_link.arrival);
     clear_direct();
     pvmi_outbox_clear();
+    pvmi_shadow_clear();
     memset(&pvmi_daemon_link, 0, sizeof pvmi_daemon_link);
 }
 
@@ -557,6 +561,8 @@ int pvmi_link_progress(void)
     }
     if (pvmi_carrier_alarmed())
         n += pvmi_link_listener->alarm();
+    if (pvmi_shadow_is_due())
+        n += pvmi_peer_pass_shadows();
     if (pvmi_daemon_link.ep)
         n += pvmi_outbox_flush();
     pvmi_wait_note(n);

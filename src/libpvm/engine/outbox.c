@@ -6,7 +6,9 @@
 #include "core/log.h"
 #include "link.h"
 #include "peer.h"
+#include "libpvm/base/shadow.h"
 #include "libpvm/base/task.h"
+#include "libpvm/base/virtual.h"
 
 #define WAITING_MAX 1024
 
@@ -74,6 +76,18 @@ static int flush_control(void)
     return n;
 }
 
+/* In virtual time: whether the daemon may have a frame now. Its shadow sets out. */
+static bool is_carried(struct pvmc_frame *f)
+{
+    if (!pvmi_virtual() || f->h.flags & PVMC_FRAME_SHADOW)
+        return true;
+    if (pvmi_shadow_handing || !pvmi_link_is_ready(&pvmi_daemon_link))
+        return false;
+    if (pvmi_shadow_begin(&(struct pvmc_shadow){f->h.dst, f->h.seq}, 1, f->h.length))
+        f->h.flags |= PVMC_FRAME_SHADOW;
+    return true;
+}
+
 /* Retransmits frames to peers that are not held. */
 static int flush_again(void)
 {
@@ -81,7 +95,7 @@ static int flush_again(void)
     bool left = false;
     for (struct pvmi_peer *p = pvmi_peer_first(); p; p = p->hh.next) {
         struct pvmc_frame *f;
-        while ((f = pvmw_window_first(&p->again)) && !pvmi_peer_is_held(p->tid) && goes_out(f)) {
+        while ((f = pvmw_window_first(&p->again)) && !pvmi_peer_is_held(p->tid) && is_carried(f) && goes_out(f)) {
             p->daemon.tx_frames++;
             p->daemon.tx_bytes += f->h.length;
             pvmw_window_drop_first(&p->again);

@@ -2,11 +2,14 @@
 #include "peer.h"
 #include <stdlib.h>
 #include <utlist.h>
+#include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/proto.h"
 #include "inbox.h"
 #include "libpvm/base/call.h"
+#include "libpvm/base/shadow.h"
+#include "libpvm/base/virtual.h"
 #include "link.h"
 #include "offer.h"
 
@@ -81,7 +84,7 @@ static void drop_incoming(struct pvmi_peer *p)
 /* Drops an incomplete message for good, once no link writes to it any more. */
 static void drop_unfinished(struct pvmi_peer *p)
 {
-    if (p->links)
+    if (p->links || pvmi_peer_awaits_shadow(p))
         return;
     drop_incoming(p);
     pvmi_reorder_clear(&p->reorder);
@@ -215,6 +218,12 @@ static void take_all_due(struct pvmi_peer *p)
     pvmi_carrier_pause(pvmi_reorder_is_crowded());
 }
 
+/* Whether a frame waits for its shadow. A sender in virtual time may have receivers outside of it. */
+static inline bool has_shadow(const struct pvmc_frame_header *h)
+{
+    return h->flags & PVMC_FRAME_SHADOW && pvmi_virtual();
+}
+
 static uint8_t *place_in_queue(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmc_frame_header *h,
                                bool direct, int *status)
 {
@@ -288,7 +297,10 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
         int32_t ahead = (int32_t)(h->seq - p->rx_seq);
         if (ahead < 0)
             return NULL;
-        if (ahead > 0 || p->placing)
+        bool shadowed = !direct && has_shadow(h);
+        if (shadowed)
+            p->had_link = pvmi_shadow_awaited = true;
+        if (ahead > 0 || p->placing || shadowed)
             return place_in_queue(a, p, h, direct, status);
     }
     *status = check_place(p, h);
@@ -315,6 +327,70 @@ void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmc_frame_header *h)
     *a = (struct pvmi_arrival){0};
     if (p->reorder)
         take_all_due(p);
+}
+
+/* ---- shadows ---- */
+
+bool pvmi_peer_awaits_shadow(const struct pvmi_peer *p)
+{
+    const struct pvmi_reorder_frame *e;
+    DL_FOREACH (p->reorder, e)
+        if (e->h.flags & PVMC_FRAME_SHADOW)
+            return true;
+    return false;
+}
+
+static bool is_under_way(const struct pvmc_shadow *list, int count, uint32_t task, uint32_t number)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i].task == task && list[i].number == number)
+            return true;
+    return false;
+}
+
+/* Returns how many frames of p are no longer waited for. */
+static int let_pass(struct pvmi_peer *p, const struct pvmc_shadow *list, int count)
+{
+    struct pvmi_reorder_frame *e;
+    int n = 0;
+    DL_FOREACH (p->reorder, e)
+        if (e->h.flags & PVMC_FRAME_SHADOW && !is_under_way(list, count, p->tid, e->h.seq)) {
+            e->h.flags &= (uint8_t)~PVMC_FRAME_SHADOW;
+            n++;
+        }
+    return n;
+}
+
+/* What had to wait for the last frame of p may happen now. */
+static void end_shadows(struct pvmi_peer *p)
+{
+    if (p->links) {
+        pvmi_carrier_alarm(pvmc_clock_us());
+        return;
+    }
+    pvmi_peer_unlinked(p);
+    pvmi_link_listener->unlinked(p->tid);
+}
+
+int pvmi_peer_pass_shadows(void)
+{
+    const struct pvmc_shadow *list;
+    bool handing = pvmi_shadow_handing;
+    int all = 0, count = pvmi_shadow_ask(&list);
+    if (count < 0)
+        return 0;
+    pvmi_shadow_awaited = false;
+    for (struct pvmi_peer *p = peers; p; p = p->hh.next) {
+        int n = p->reorder ? let_pass(p, list, count) : 0;
+        if (n)
+            take_all_due(p);
+        bool awaits = p->reorder && pvmi_peer_awaits_shadow(p);
+        if (n && !awaits)
+            end_shadows(p);
+        pvmi_shadow_awaited = pvmi_shadow_awaited || awaits;
+        all += n;
+    }
+    return all + (handing && !pvmi_shadow_handing);
 }
 
 void pvmi_peer_cancel(struct pvmi_arrival *a)
@@ -473,7 +549,7 @@ static void forget(struct pvmi_peer *p)
 
 void pvmi_peer_forget_ended(struct pvmi_peer *p)
 {
-    if (p->ended && !p->links && !p->uses)
+    if (p->ended && !p->links && !p->uses && !pvmi_peer_awaits_shadow(p))
         forget(p);
 }
 

@@ -52,7 +52,7 @@ struct pvmi_peer {
     bool placing;    /* a link is writing the payload of the due frame */
     bool refuses;    /* no memory for the current message: the rest of it is dropped */
     bool held;       /* TC_HOLD named this task or host */
-    bool had_link;   /* so frames may arrive out of order */
+    bool had_link;   /* or a shadow: so frames may arrive out of order */
     bool watched;    /* the daemon will tell us of its end */
     bool ended;      /* it has ended; frames that its links still hold are accepted */
     bool broken;     /* it has broken the protocol: its frames are dropped until its tid has a new owner */
@@ -128,6 +128,12 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
 
 /* The payload is in place: delivers the messages that are complete now. */
 void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmc_frame_header *h);
+
+/* Whether frames of p have not arrived in virtual time (shadow.h). */
+bool pvmi_peer_awaits_shadow(const struct pvmi_peer *p);
+
+/* Asks whether shadows have arrived, and takes the frames in. Returns the number of events. */
+int pvmi_peer_pass_shadows(void);
 
 /* The link went down in the middle of a frame. */
 void pvmi_peer_cancel(struct pvmi_arrival *a);

@@ -100,8 +100,8 @@ struct pvmi_reorder_frame *pvmi_reorder_due(struct pvmi_reorder_frame **all, uin
     DL_FOREACH_SAFE (*all, e, next) {
         if (distance(e, due) > 0)
             return NULL;
-        if (!e->complete)
-            continue; /* a link is still writing to it */
+        if (!e->complete || e->h.flags & PVMC_FRAME_SHADOW)
+            continue; /* a link is still writing to it, or it has not arrived in virtual time */
         if (distance(e, due) == 0)
             return e;
         pvmi_reorder_remove(all, e);

@@ -56,6 +56,7 @@
 #include "libpvm/base/gate.h"
 #include "libpvm/base/jump.h"
 #include "libpvm/base/processor.h"
+#include "libpvm/base/shadow.h"
 #include "libpvm/base/virtual.h"
 #include "link.h"
 #include "outbox.h"
@@ -349,11 +350,14 @@ static int poll_links(int64_t deadline_us)
 }
 
 /*
- * Polls, and sends what lost links have left for the daemon, which must not stay here while we sleep. As poll_links().
+ * Polls, looks whether shadows have arrived, and sends what lost links have left for the daemon, which must not stay
+ * here while we sleep. As poll_links().
  */
 static int look_before_sleep(int64_t deadline_us)
 {
     int n = poll_links(deadline_us);
+    if (!n && pvmi_shadow_is_due())
+        n = pvmi_peer_pass_shadows();
     return n ? n : pvmi_outbox_flush();
 }
 
@@ -449,6 +453,16 @@ static int look_after_sleep(void)
         return 1;
     int n = look_at_direct();
     return n ? n : pvmi_link_progress();
+}
+
+/* A message that arrives waits in its place until the program asks for it; its handlers run then. */
+void pvmi_wait_pass_debt(void)
+{
+    while (pvmi_virtual() && pvmi_link_is_up() && pvmc_virtual_clock->debt_ns()) {
+        sleep_until(PVMI_WAIT_FOREVER);
+        if (pvmi_link_progress() < 0)
+            return;
+    }
 }
 
 /* ---- several threads ---- */

@@ -23,6 +23,9 @@ int pvmi_wait_until(pvmi_condition *done, void *arg, int64_t deadline_us);
 /* The same, but leaves messages that arrive meanwhile among the arrivals. */
 int pvmi_wait_for_message(pvmi_condition *done, void *arg, int64_t deadline_us);
 
+/* In virtual time: lets the time pass that the program has computed, while links receive and acknowledge. */
+void pvmi_wait_pass_debt(void);
+
 /* Polls all links once, without waiting, and runs handlers. Messages stay among the arrivals. 0 or PVMC_EDOWN. */
 int pvmi_wait_poll(void);
 

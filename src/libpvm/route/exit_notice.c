@@ -91,7 +91,7 @@ bool pvmi_exit_notice_take(struct pvmc_message *m)
     struct pvmi_peer *p = tid ? pvmi_peer_find(tid) : NULL;
     if (p)
         pvmi_route_withdraw(p);
-    return p && p->links && !at_once && keep(p, m);
+    return p && (p->links || pvmi_peer_awaits_shadow(p)) && !at_once && keep(p, m);
 }
 
 void pvmi_exit_notice_note(struct pvmi_peer *p)
@@ -133,15 +133,21 @@ void pvmi_exit_notice_deliver(pvmc_tid tid)
             deliver(f);
 }
 
+static bool awaits_shadow(pvmc_tid tid)
+{
+    const struct pvmi_peer *p = pvmi_peer_find(tid);
+    return p && pvmi_peer_awaits_shadow(p);
+}
+
 /* The first notice whose time limit has passed. */
 static struct notice *late(int64_t now_us)
 {
     struct notice *f;
     DL_FOREACH (waiting, f)
-        if (f->deadline_us <= now_us)
-            return f;
-        else
+        if (f->deadline_us > now_us)
             pvmi_carrier_alarm(f->deadline_us);
+        else if (!awaits_shadow(f->tid))
+            return f;
     return NULL;
 }
 

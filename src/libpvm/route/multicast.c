@@ -11,6 +11,7 @@
 #include "libpvm/engine/handler.h"
 #include "request.h"
 #include "send.h"
+#include "libpvm/base/shadow.h"
 #include "libpvm/base/task.h"
 #include "libpvm/base/virtual.h"
 #include "transfer.h"
@@ -59,6 +60,24 @@ static bool nobody_held(void *arg)
     return true;
 }
 
+/* In virtual time: the shadow of the group's frame number `frame`, from 0. False: out of memory. */
+static bool add_shadow(struct pvmi_transfer *t, const struct receivers *to, uint32_t frame)
+{
+    uint64_t left = pvmc_message_bytes(t->m) - t->offset;
+    struct pvmc_shadow *ends = calloc(to->count, sizeof *ends);
+    if (!ends)
+        return false;
+    for (unsigned i = 0; i < to->count; i++) {
+        const struct pvmi_peer *p = pvmi_peer_find((pvmc_tid)to->tids[i]);
+        ends[i] = (struct pvmc_shadow){(uint32_t)to->tids[i], p ? p->tx_seq + frame : 0};
+    }
+    bool carried =
+        pvmi_shadow_begin(ends, to->count, left < pvmi_daemon_link.frame_max ? left : pvmi_daemon_link.frame_max);
+    t->shadow = carried ? PVMI_TRANSFER_SHADOWED : PVMI_TRANSFER_FREE;
+    free(ends);
+    return true;
+}
+
 /* Sends all frames to the group, each when no receiver is held; *frames becomes their number. */
 static int send_to_group(struct pvmc_message *m, pvmc_tid group, struct receivers to, uint32_t *frames)
 {
@@ -70,6 +89,10 @@ static int send_to_group(struct pvmc_message *m, pvmc_tid group, struct receiver
             rc = pvmi_link_progress();
         if (rc >= 0)
             rc = nobody_held(&to) ? 0 : pvmi_wait_until(nobody_held, &to, PVMI_WAIT_FOREVER);
+        if (!rc && pvmi_shadow_handing)
+            rc = pvmi_wait_until(pvmi_transfer_may_go_on, &t, PVMI_WAIT_FOREVER);
+        if (!rc && pvmi_virtual() && !add_shadow(&t, &to, *frames))
+            rc = PVMC_ENOMEM;
         while (!rc && (rc = pvmi_transfer_send(&t)) == PVMC_EAGAIN)
             rc = pvmi_wait_until(pvmi_transfer_may_go_on, &t, PVMI_WAIT_FOREVER);
         ++*frames;

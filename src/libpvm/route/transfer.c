@@ -8,6 +8,8 @@
 #include "libpvm/engine/handler.h"
 #include "libpvm/base/jump.h"
 #include "libpvm/base/lock.h"
+#include "libpvm/base/shadow.h"
+#include "libpvm/base/virtual.h"
 #include "libpvm/engine/outbox.h"
 #include "libpvm/engine/wait.h"
 
@@ -29,7 +31,7 @@ bool pvmi_transfer_may_go_on(void *transfer)
     const struct pvmi_link *l = pvmi_transfer_link(t);
     if (!pvmi_link_is_up() || (t->peer && t->peer->gone))
         return true;
-    return pvmi_link_is_ready(l) && (l->peer || !pvmi_peer_is_held(t->dst));
+    return pvmi_link_is_ready(l) && (l->peer || (!pvmi_peer_is_held(t->dst) && !pvmi_shadow_handing));
 }
 
 /* Limit of the next frame's bytes. A body that the receiver can refer to is sent in one piece. */
@@ -66,6 +68,7 @@ int pvmi_transfer_note(struct pvmi_transfer *t, const struct pvmi_link *l, struc
 {
     t->offset += f->h.length;
     t->whole = pvmc_frame_is_last(&f->h);
+    t->shadow = PVMI_TRANSFER_UNKNOWN;
     if (t->peer)
         pvmi_transfer_count(t->peer, l, f->h.length, t->whole);
     return !f->mem && f->h.length && f->refs > 1 ? remember(t, f) : 0;
@@ -79,12 +82,24 @@ struct pvmc_frame *pvmi_transfer_frame(const struct pvmi_transfer *t, const stru
     return f;
 }
 
+/* Once for each frame, even if the daemon's link does not accept it at once. */
+static void add_shadow(struct pvmi_transfer *t, struct pvmc_frame *f)
+{
+    struct pvmc_shadow to = {t->dst, f->h.seq};
+    if (t->shadow == PVMI_TRANSFER_UNKNOWN && t->peer)
+        t->shadow = pvmi_shadow_begin(&to, 1, f->h.length) ? PVMI_TRANSFER_SHADOWED : PVMI_TRANSFER_FREE;
+    if (t->shadow == PVMI_TRANSFER_SHADOWED)
+        f->h.flags |= PVMC_FRAME_SHADOW;
+}
+
 int pvmi_transfer_send(struct pvmi_transfer *t)
 {
     struct pvmi_link *l = pvmi_transfer_link(t);
     struct pvmc_frame *f = pvmi_transfer_frame(t, l);
     if (!f)
         return PVMC_ENOMEM;
+    if (!l->peer && pvmi_virtual())
+        add_shadow(t, f);
     int rc = pvmi_link_send(l, f);
     if (rc == PVMC_EDOWN && l->peer) {
         pvmi_route_broken(l);
@@ -134,7 +149,7 @@ bool pvmi_transfer_is_released(void *arg)
         pvmc_frame_unref(t->inplace[--t->inplace_count]);
     if (!pvmi_link_is_up() || (t->peer && t->peer->gone))
         return true;
-    return !t->inplace_count && pvmi_transfer_is_settled(t->peer, l);
+    return !t->inplace_count && pvmi_transfer_is_settled(t->peer, l) && !pvmi_shadow_handing;
 }
 
 void pvmi_transfer_begin(struct pvmi_transfer *t, struct pvmc_message *m, pvmc_tid dst, struct pvmi_peer *peer)

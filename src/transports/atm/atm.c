@@ -74,7 +74,7 @@ static int open_carrier(struct pvmt_datagram *base)
     int clock = t->library ? t->library->sim_clock() : -1;
     if (clock < 0)
         return PVMC_EUNREACHABLE;
-    t->is_virtual = clock == ATM_CLOCK_VIRTUAL;
+    t->is_virtual = base->keeps_debts = clock == ATM_CLOCK_VIRTUAL;
     t->aal = (Aal_type)pvmc_config_integer(PVMC_SETTING_ATM_AAL);
     if (t->is_virtual)
         pvmt_atm_clock_enter(t);
@@ -130,6 +130,7 @@ const struct pvmt_transport_ops pvmt_atm_ops = {
     .send = pvmt_datagram_send,
     .send_to_many = pvmt_atm_multicast,
     .pending = pvmt_datagram_pending,
+    .unsent = pvmt_datagram_unsent,
     .progress = pvmt_atm_progress,
     .fd = pvmt_datagram_fd,
     .arm = pvmt_datagram_arm,

@@ -8,6 +8,7 @@
  *  tree.c      point-to-multipoint circuits from here, for frames to several links at once
  *  leaf.c      point-to-multipoint circuits of peers, which lead here
  *  clock.c     the network's virtual time as the process's clock
+ *  route.c     what the daemons' route costs in that time
  *  offer.c     what the two sides exchange before the first packet
  *  library.c   the Fore API
  */
@@ -15,6 +16,7 @@
 #define PVMT_ATM_TRANSPORT_H
 
 #include <sys/types.h>
+#include "core/clock.h"
 #include "transports/datagram/datagram.h"
 #include "library.h"
 #include "offer.h"
@@ -145,6 +147,16 @@ int pvmt_atm_sleep_until(struct pvmt_datagram *base, int64_t due_us);
 /* In virtual time: the process uses the clock of t's network until every transport that entered has left. */
 void pvmt_atm_clock_enter(struct atm_transport *t);
 void pvmt_atm_clock_leave(struct atm_transport *t);
+
+/* ---- route.c: functions of struct pvmc_virtual_clock ---- */
+
+int pvmt_atm_route_name(const struct pvmt_atm_library *library, uint32_t task);
+int pvmt_atm_route_carry(const struct pvmt_atm_library *library, const struct pvmc_shadow *to, unsigned count,
+                         uint64_t bytes);
+int pvmt_atm_route_under_way(const struct pvmt_atm_library *library, struct pvmc_shadow list[PVMC_SHADOWS_MAX],
+                             bool *handing);
+
+/* ---- clock.c ---- */
 
 /* Like clock_watch() of transport.h. */
 const struct pvmc_clock_watch *pvmt_atm_clock_watch(char *why, size_t size);

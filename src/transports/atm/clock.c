@@ -43,13 +43,57 @@ static int give(const struct pvmc_bypass *bypass)
     return good ? 0 : PVMC_EDOWN;
 }
 
+static void enter(void)
+{
+    here->library->sim_enter_library();
+}
+
+static void leave(void)
+{
+    here->library->sim_leave_library();
+}
+
+static int64_t debt_ns(void)
+{
+    return here->library->sim_debt();
+}
+
+static void on_pass(void (*pass)(void))
+{
+    here->library->sim_on_pass(pass);
+}
+
 static bool is_watched(pid_t pid)
 {
     return !here->library->sim_knows(pid);
 }
 
-static const struct pvmc_virtual_clock virtual_clock = {
-    .now_ns = now_ns, .sleep = sleep_until, .give = give, .is_watched = is_watched};
+static int name(uint32_t task)
+{
+    return pvmt_atm_route_name(here->library, task);
+}
+
+static int carry(const struct pvmc_shadow *to, unsigned count, uint64_t bytes)
+{
+    return pvmt_atm_route_carry(here->library, to, count, bytes);
+}
+
+static int under_way(struct pvmc_shadow list[PVMC_SHADOWS_MAX], bool *handing)
+{
+    return pvmt_atm_route_under_way(here->library, list, handing);
+}
+
+static const struct pvmc_virtual_clock virtual_clock = {.now_ns = now_ns,
+                                                        .sleep = sleep_until,
+                                                        .give = give,
+                                                        .enter = enter,
+                                                        .leave = leave,
+                                                        .debt_ns = debt_ns,
+                                                        .on_pass = on_pass,
+                                                        .is_watched = is_watched,
+                                                        .name = name,
+                                                        .carry = carry,
+                                                        .under_way = under_way};
 
 void pvmt_atm_clock_enter(struct atm_transport *t)
 {

@@ -27,10 +27,17 @@
     X(sim_address)                                                                                                     \
     X(sim_now)                                                                                                         \
     X(sim_look)                                                                                                        \
+    X(sim_enter_library)                                                                                               \
+    X(sim_leave_library)                                                                                               \
+    X(sim_debt)                                                                                                        \
+    X(sim_on_pass)                                                                                                     \
     X(sim_sleep)                                                                                                       \
     X(sim_catch_up)                                                                                                    \
     X(sim_fd)                                                                                                          \
     X(sim_knows)                                                                                                       \
+    X(sim_task)                                                                                                        \
+    X(sim_carry)                                                                                                       \
+    X(sim_under_way)                                                                                                   \
     X(sim_local)                                                                                                       \
     X(sim_expect)                                                                                                      \
     X(sim_leave)                                                                                                       \

@@ -18,6 +18,12 @@
 #define RETRY_MAX_US 250000 /* at 50 % loss, 20 tries in a row may fail, but not 60 */
 #define ACK_DELAY_US 2000
 
+/*
+ * In virtual time, where an answer takes a host of the 1990s milliseconds: an acknowledgement for each small message
+ * would cost the sender as much of its processor as the message. Less than RETRY_MIN_US.
+ */
+#define VIRTUAL_ACK_DELAY_US 10000
+
 static struct atm_transport *transport_of(const struct atm_link *l)
 {
     return (struct atm_transport *)l->base.ep.transport;
@@ -104,7 +110,7 @@ static int begin(struct atm_link *l, enum atm_state state)
                                                     .credit = window,
                                                     .retry_min_us = RETRY_MIN_US,
                                                     .retry_max_us = RETRY_MAX_US,
-                                                    .ack_delay_us = ACK_DELAY_US,
+                                                    .ack_delay_us = t->is_virtual ? VIRTUAL_ACK_DELAY_US : ACK_DELAY_US,
                                                     .dead_after_us = t->base.dead_after_us};
     int rc = pvmt_datagram_connect(&l->base, &settings, l->peer.incarnation);
     if (!rc)

@@ -149,7 +149,7 @@ int pvmt_datagram_arm(struct pvmt_transport *base)
         return 1;
     if (t->owing || pvmw_timers_first(&t->timers) || t->timer_us)
         t->now_us = pvmc_clock_us();
-    if (t->owing)
+    if (t->owing && !t->keeps_debts)
         acknowledge(t);
     if (t->touched) /* sending the acknowledgement lost a peer */
         return 1;

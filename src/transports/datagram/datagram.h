@@ -53,6 +53,7 @@ struct pvmt_datagram {
     struct pvmt_datagram_link *last; /* receiver of the last packet */
     struct pvmw_timers timers;
     bool in_progress;
+    bool keeps_debts; /* does not acknowledge before a sleep, but when it is due: the network wakes the process then */
 };
 
 struct pvmt_datagram_carrier {

@@ -70,7 +70,7 @@ START_TEST(foreign_bytes_are_refused)
     ck_assert_int_eq(decode_with(1, 0), PVMC_EFORMAT);
     ck_assert_int_eq(decode_with(2, 2), PVMC_EVERSION);
     ck_assert_int_eq(decode_with(2, 0), PVMC_EVERSION);
-    ck_assert_int_eq(decode_with(3, 8), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_with(3, 16), PVMC_EFORMAT);
     ck_assert_int_eq(decode_with(60, 1), PVMC_EFORMAT);
     ck_assert_int_eq(decode_with(63, 1), PVMC_EFORMAT);
 }

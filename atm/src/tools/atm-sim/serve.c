@@ -3,6 +3,7 @@
 #include <string.h>
 #include "serve/serve.h"
 #include "core/config.h"
+#include "capture_options.h"
 #include "command.h"
 
 enum { KEY_ONCE = 256, KEY_COUNTERS, KEY_DIGEST };
@@ -48,6 +49,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return o->report = true, 0;
     case KEY_DIGEST:
         return o->digest = true, 0;
+    case ARGP_KEY_INIT:
+        return state->child_inputs[0] = &o->capture, 0;
     case ARGP_KEY_ARG:
         argp_error(state, "%s: give the topology as --topology=%s", arg, arg);
         return 0;
@@ -69,7 +72,8 @@ int command_serve(int argc, char **argv)
                                    .wait_for = 1,
                                    .seed = 1};
     static const struct argp parser = {
-        options, parse, "", "Serve a simulated ATM network to programs of the Fore API and of PVM.", NULL, NULL, NULL};
+        options,          parse, "",  "Serve a simulated ATM network to programs of the Fore API and of PVM.",
+        capture_children, NULL,  NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
     if (!*o.socket && pvmc_config_daemon_file("atm-sim", path, sizeof path))
         return EXIT_USAGE;
