@@ -62,6 +62,7 @@ int client_begin(struct client *client, struct order *order, struct end *end)
     order->spin = client->spin;
     if (end_open(end, order->carrier, &client->wire, client->spin, false, order->count) < 0)
         return -1;
+    watchdog_tend(client->fd, end->fd);
     order->place = end->here;
     int rc = order_send(client->fd, order);
     if (rc == 0)
@@ -83,6 +84,7 @@ int client_end(struct client *client, struct end *end, int rc, double *figure_us
     if (rc == 0)
         rc = hear(client, &answer);
     int error = errno;
+    watchdog_tend(-1, -1);
     end_close(end);
     watchdog_start(0);
     if (figure_us)

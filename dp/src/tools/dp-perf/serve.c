@@ -37,6 +37,7 @@ static int obey(const struct server *s, const struct order *order)
     double figure_us = 0;
     if (end_open(&end, order->carrier, &s->wire, order->spin, true, order->count) < 0)
         return -1;
+    watchdog_tend(s->fd, end.fd);
     end.peer = order->place;
     int rc = 0;
     bool meets_first = end.listener < 0; /* otherwise the client connects after it has our address */
@@ -51,6 +52,7 @@ static int obey(const struct server *s, const struct order *order)
     if (rc == 0)
         rc = answer(s, order->id, 0, &end, figure_us);
     int error = errno;
+    watchdog_tend(-1, -1);
     end_close(&end);
     errno = error;
     return rc;
