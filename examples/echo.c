@@ -10,6 +10,7 @@
  * Run     ./echo                          to a task on this host, packed in PvmDataRaw, 1 byte to 1 MiB
  *         ./echo -t otherhost -r direct   to a task on otherhost, over a direct route
  *         ./echo -e psend -m 16777216     up to 16 MiB with pvm_psend and pvm_precv
+ *         ./echo -s 0,1,100000            these sizes
  * Prints  the table. Exit code 1 if a message came back changed or the child died.
  */
 #include <argp.h>
@@ -29,13 +30,15 @@ static struct {
     int max_bytes;
     int repeats;
     char *host;
-} options = {MODE_RAW, PvmAllowDirect, 1 << 20, 0, NULL};
+    char *sizes; /* NULL: powers of 4 up to max_bytes */
+} options = {MODE_RAW, PvmAllowDirect, 1 << 20, 0, NULL, NULL};
 
 static const struct argp_option option_table[] = {
     {"encoding", 'e', "NAME", 0, "default, raw (default), inplace or psend", 0},
     {"route", 'r', "NAME", 0, "daemon, direct, or allow (default: as the other side asks)", 0},
     {"max", 'm', "BYTES", 0, "largest message (1048576)", 0},
     {"repeats", 'n', "COUNT", 0, "round trips per size; default: 1000, fewer for large messages", 0},
+    {"sizes", 's', "LIST", 0, "bytes of the messages, with commas", 0},
     {"to", 't', "HOST", 0, "where the child runs (this host)", 0},
     {0},
 };
@@ -60,6 +63,19 @@ static int positive(struct argp_state *state, const char *text)
     return (int)value;
 }
 
+/* Sizes are numbers of bytes; 0 is one. */
+static char *check_sizes(struct argp_state *state, char *text)
+{
+    for (const char *at = text; *at;) {
+        char *end;
+        long value = strtol(at, &end, 10);
+        if (end == at || (*end != ',' && *end != '\0') || value < 0 || value > 1 << 30)
+            argp_error(state, "\"%s\": give numbers of bytes with commas, such as 0,1,1024", text);
+        at = *end ? end + 1 : end;
+    }
+    return text;
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     static const char *const modes[] = {"default", "raw", "inplace", "psend", NULL};
@@ -77,6 +93,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case 'n':
         options.repeats = positive(state, text);
+        return 0;
+    case 's':
+        options.sizes = check_sizes(state, text);
         return 0;
     case 't':
         options.host = text;
@@ -146,7 +165,7 @@ static int serve(int parent)
         if (setup[3] == 0)
             break;
         pvm_setopt(PvmRoute, setup[1]);
-        data = malloc(setup[2]);
+        data = malloc(setup[2] + 1); /* messages may be empty */
         if (!data)
             break;
         for (int i = 0; i < setup[3]; i++) {
@@ -181,7 +200,7 @@ static int measure(int child, int bytes)
 {
     int rounds = options.repeats ? options.repeats : bytes <= 65536 ? 1000 : bytes <= 1 << 20 ? 100 : 20;
     double *times_us = malloc(rounds * sizeof *times_us), start_us, median_us;
-    char *data = malloc(bytes), *back = malloc(bytes);
+    char *data = malloc(bytes + 1), *back = malloc(bytes + 1);
     int changed;
 
     if (!times_us || !data || !back) {
@@ -210,6 +229,20 @@ static int measure(int child, int bytes)
     return changed ? -1 : 0;
 }
 
+/* Measures all sizes: 0, or -1 if bytes came back changed. */
+static int measure_all(int child)
+{
+    char *rest = options.sizes, *size;
+    int status = 0;
+
+    printf("%10s %12s %12s %12s\n", "bytes", "minimum us", "median us", "10^6 byte/s");
+    while (rest && (size = strsep(&rest, ",")))
+        status |= measure(child, atoi(size));
+    for (int bytes = 1; !options.sizes && bytes <= options.max_bytes && bytes > 0; bytes *= 4)
+        status |= measure(child, bytes);
+    return status;
+}
+
 static int spawn_child(int *child)
 {
     char path[4096] = "";
@@ -225,7 +258,7 @@ static int spawn_child(int *child)
 
 int main(int argc, char **argv)
 {
-    int child, parent, handler, status = 0;
+    int child, parent, handler, status;
 
     argp_parse(&parser, argc, argv, 0, NULL, NULL);
     if (pvm_mytid() < 0)
@@ -239,9 +272,7 @@ int main(int argc, char **argv)
     }
     handler = end_with(child);
     pvm_setopt(PvmRoute, options.route);
-    printf("%10s %12s %12s %12s\n", "bytes", "minimum us", "median us", "10^6 byte/s");
-    for (int bytes = 1; bytes <= options.max_bytes && bytes > 0; bytes *= 4)
-        status |= measure(child, bytes);
+    status = measure_all(child);
     pvm_delmhf(handler);
     announce(child, 0, 0);
     pvm_recv(-1, TAG_DIED); /* the child has left, so our exit does not look like a crash to it */

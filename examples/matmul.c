@@ -14,6 +14,9 @@
  * Shows   a mesh of tasks, pvm_mcast to a row or column, blocks of a matrix in messages, ending all tasks if one dies.
  * Build   cc -O2 -o matmul matmul.c $(pkg-config --cflags --libs pvm3) -lm
  * Run     ./matmul -p 2 -n 128      4 tasks, 128 x 128 numbers; -r 10: ten times
+ *         ./matmul --local          as in the papers' tables: the left column and the top row have their stripes
+ *                                   already, and only sending them on, computing and collecting C take time
+ *         ./matmul --alone          without PVM: the serial product, for comparison
  * Prints  times, speedup and the largest difference. Exit code 1 if the product is wrong or a task died.
  */
 #include <argp.h>
@@ -25,19 +28,23 @@
 #include <unistd.h>
 #include <pvm3.h>
 
-enum { TAG_MESH = 1, TAG_A, TAG_B, TAG_C, TAG_DIED };
+enum { TAG_MESH = 1, TAG_A, TAG_B, TAG_C, TAG_START, TAG_DIED };
 enum { MESH_MAX = 32, SIZE_MAX_N = 16384, REPEATS_MAX = 100000 };
 
 static struct {
     int p;
     int n;
     int repeats;
-} options = {2, 256, 1};
+    int local; /* the left column and the top row make their stripes themselves */
+    int alone;
+} options = {2, 256, 1, 0, 0};
 
 static const struct argp_option option_table[] = {
     {"mesh", 'p', "P", 0, "P x P tasks (2)", 0},
     {"size", 'n', "N", 0, "N x N matrices (256)", 0},
     {"repeats", 'r', "R", 0, "R products, one after the other (1)", 0},
+    {"local", 'l', NULL, 0, "The left column and the top row have A and B already", 0},
+    {"alone", 'a', NULL, 0, "Only the serial product, without PVM", 0},
     {0},
 };
 
@@ -62,6 +69,12 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case 'r':
         options.repeats = number(state, text, REPEATS_MAX);
+        return 0;
+    case 'l':
+        options.local = 1;
+        return 0;
+    case 'a':
+        options.alone = 1;
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument \"%s\"", text);
@@ -93,6 +106,24 @@ static double *matrix(int rows, int columns)
     return m;
 }
 
+/* The numbers of A and B, which are n x n. */
+static double a_at(int n, int row, int column)
+{
+    return sin((double)row * n + column);
+}
+
+static double b_at(int n, int row, int column)
+{
+    return cos((double)row * n + column);
+}
+
+static void fill(double *m, double (*at)(int, int, int), int n, int top, int rows, int left, int columns)
+{
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++)
+            m[(size_t)i * columns + j] = at(n, top + i, left + j);
+}
+
 /* c = a b, where a is rows x n, b is n x columns and c is rows x columns, all stored by rows. */
 static void multiply(const double *a, const double *b, double *c, int rows, int n, int columns)
 {
@@ -113,7 +144,7 @@ static double now_s(void)
 /* ---- a task of the mesh ---- */
 
 struct mesh {
-    int p, n, repeats;
+    int p, n, repeats, local;
     int i, j; /* our row and column */
     int tids[MESH_MAX * MESH_MAX];
 };
@@ -132,6 +163,7 @@ static void learn_mesh(struct mesh *mesh, int parent)
     pvm_upkint(&mesh->p, 1, 1);
     pvm_upkint(&mesh->n, 1, 1);
     pvm_upkint(&mesh->repeats, 1, 1);
+    pvm_upkint(&mesh->local, 1, 1);
     pvm_upkint(mesh->tids, mesh->p * mesh->p, 1);
     while (mesh->tids[place] != me)
         place++;
@@ -139,11 +171,13 @@ static void learn_mesh(struct mesh *mesh, int parent)
     mesh->j = place % mesh->p;
 }
 
-/* Receives `count` numbers from `from`; the head of a row or column forwards them to the `others` tasks. */
+/* Receives `count` numbers from `from`, if any; the head of a row or column forwards them to the `others` tasks. */
 static void take_stripe(double *stripe, int count, int from, int tag, int *others, int n_others)
 {
-    pvm_recv(from, tag);
-    pvm_upkdouble(stripe, count, 1);
+    if (from) {
+        pvm_recv(from, tag);
+        pvm_upkdouble(stripe, count, 1);
+    }
     if (n_others > 0) {
         pvm_initsend(PvmDataDefault);
         pvm_pkdouble(stripe, count, 1);
@@ -160,10 +194,17 @@ static void send_block(struct mesh *m, int parent, double *c, int count)
     pvm_send(parent, TAG_C);
 }
 
+/* All tasks begin a product together: with --local nothing else would tell them that the master is ready. */
+static void await_start(struct mesh *m, int parent)
+{
+    if (m->local)
+        pvm_recv(parent, TAG_START);
+}
+
 static int work(int parent)
 {
     static struct mesh m;
-    int row[MESH_MAX], column[MESH_MAX], rows, columns, handler;
+    int row[MESH_MAX], column[MESH_MAX], rows, columns, handler, source;
     double *a, *b, *c;
 
     handler = pvm_addmhf(-1, TAG_DIED, -1, parent_died);
@@ -178,10 +219,16 @@ static int work(int parent)
     a = matrix(rows, m.n);
     b = matrix(m.n, columns);
     c = matrix(rows, columns);
+    source = m.local ? 0 : parent;
+    if (m.local && m.j == 0)
+        fill(a, a_at, m.n, first(m.i, m.p, m.n), rows, 0, m.n);
+    if (m.local && m.i == 0)
+        fill(b, b_at, m.n, 0, m.n, first(m.j, m.p, m.n), columns);
 
     for (int k = 0; k < m.repeats; k++) {
-        take_stripe(a, rows * m.n, m.j == 0 ? parent : row[0], TAG_A, row + 1, m.j == 0 ? m.p - 1 : 0);
-        take_stripe(b, m.n * columns, m.i == 0 ? parent : column[0], TAG_B, column + 1, m.i == 0 ? m.p - 1 : 0);
+        await_start(&m, parent);
+        take_stripe(a, rows * m.n, m.j == 0 ? source : row[0], TAG_A, row + 1, m.j == 0 ? m.p - 1 : 0);
+        take_stripe(b, m.n * columns, m.i == 0 ? source : column[0], TAG_B, column + 1, m.i == 0 ? m.p - 1 : 0);
         memset(c, 0, (size_t)rows * columns * sizeof *c);
         multiply(a, b, c, rows, m.n, columns);
         if (k == m.repeats - 1)
@@ -228,6 +275,7 @@ static void tell_mesh(int *tids)
     pvm_pkint(&options.p, 1, 1);
     pvm_pkint(&options.n, 1, 1);
     pvm_pkint(&options.repeats, 1, 1);
+    pvm_pkint(&options.local, 1, 1);
     pvm_pkint(tids, count, 1);
     pvm_mcast(tids, count, TAG_MESH);
 }
@@ -282,6 +330,16 @@ static double largest_difference(const double *x, const double *y, size_t count)
     return largest;
 }
 
+static void begin_product(int *tids, double *a, double *b)
+{
+    if (!options.local) {
+        deal_stripes(tids, a, b);
+        return;
+    }
+    pvm_initsend(PvmDataDefault);
+    pvm_mcast(tids, options.p * options.p, TAG_START);
+}
+
 /* Computes c = a b on the mesh. The mean time in seconds, or -1. */
 static double multiply_on_mesh(double *a, double *b, double *c)
 {
@@ -294,7 +352,7 @@ static double multiply_on_mesh(double *a, double *b, double *c)
     start_s = now_s();
     tell_mesh(tids);
     for (int k = 0; k < options.repeats; k++) {
-        deal_stripes(tids, a, b);
+        begin_product(tids, a, b);
         if (collect_blocks(c) < 0) {
             fprintf(stderr, "matmul: a task died before its block was done\n");
             end_all(tids, count);
@@ -325,10 +383,8 @@ static int run_master(void)
     int n = options.n, status = 1;
     double *a = matrix(n, n), *b = matrix(n, n), *c = matrix(n, n), mesh_s;
 
-    for (int k = 0; k < n * n; k++) {
-        a[k] = sin(k);
-        b[k] = cos(k);
-    }
+    fill(a, a_at, n, 0, n, 0, n);
+    fill(b, b_at, n, 0, n, 0, n);
     mesh_s = multiply_on_mesh(a, b, c);
     if (mesh_s >= 0)
         status = check(a, b, c, mesh_s);
@@ -338,11 +394,32 @@ static int run_master(void)
     return status;
 }
 
+static int run_alone(void)
+{
+    int n = options.n;
+    double *a = matrix(n, n), *b = matrix(n, n), *c = matrix(n, n), start_s;
+
+    fill(a, a_at, n, 0, n, 0, n);
+    fill(b, b_at, n, 0, n, 0, n);
+    start_s = now_s();
+    for (int k = 0; k < options.repeats; k++) {
+        memset(c, 0, (size_t)n * n * sizeof *c);
+        multiply(a, b, c, n, n, n);
+    }
+    printf("%d x %d alone: %.6f s\n", n, n, (now_s() - start_s) / options.repeats);
+    free(a);
+    free(b);
+    free(c);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int parent, status;
 
     argp_parse(&parser, argc, argv, 0, NULL, NULL);
+    if (options.alone)
+        return run_alone();
     if (pvm_mytid() < 0)
         return 1;
     parent = pvm_parent();

@@ -15,8 +15,12 @@
  * Shows   block decomposition, strided packing of a column, nearest-neighbour exchange without deadlock, a global
  *         decision (stop or continue) through the master.
  * Build   cc -O2 -o pde pde.c $(pkg-config --cflags --libs pvm3) -lm
- * Run     ./pde -p 2 -n 64
- * Prints  iterations, time and the largest error. Exit code 1 if the error is above 1e-6 or a task died.
+ * Run     ./pde -p 2 -n 64          until no point changes any more
+ *         ./pde -n 64 -i 128        as in the papers' tables: so many iterations, without asking whether to stop;
+ * compared with the same iterations of one task
+ *         ./pde -n 64 -i 128 --alone    without PVM: one task only
+ * Prints  iterations, time and the largest error. Exit code 1 if the error is above 1e-6, with -i if any point differs
+ *         from the serial run, or if a task died.
  */
 #include <argp.h>
 #include <math.h>
@@ -36,11 +40,17 @@ enum { MESH_MAX = 32, GRID_MAX = 8192, CHECK_EVERY = 20, ITERATIONS_MAX = 200000
 static struct {
     int p;
     int n;
-} options = {2, 64};
+    int iterations; /* 0: until it converges */
+    int repeats;
+    int alone;
+} options = {2, 64, 0, 1, 0};
 
 static const struct argp_option option_table[] = {
     {"mesh", 'p', "P", 0, "P x P tasks (2)", 0},
     {"size", 'n', "N", 0, "N x N inner grid points (64)", 0},
+    {"iterations", 'i', "I", 0, "I iterations, and a comparison with a serial run", 0},
+    {"alone", 'a', NULL, 0, "Only the serial run, without PVM", 0},
+    {"repeats", 'r', "R", 0, "With --alone: R runs, one after the other (1)", 0},
     {0},
 };
 
@@ -63,12 +73,23 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'n':
         options.n = number(state, text, GRID_MAX);
         return 0;
+    case 'i':
+        options.iterations = number(state, text, ITERATIONS_MAX);
+        return 0;
+    case 'r':
+        options.repeats = number(state, text, ITERATIONS_MAX);
+        return 0;
+    case 'a':
+        options.alone = 1;
+        return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument \"%s\"", text);
         break;
     case ARGP_KEY_END:
         if (options.p > options.n)
             argp_error(state, "a mesh of %d x %d tasks needs a grid of at least that size", options.p, options.p);
+        if (options.alone && !options.iterations)
+            argp_error(state, "--alone needs --iterations");
     }
     return ARGP_ERR_UNKNOWN;
 }
@@ -102,6 +123,7 @@ static double now_s(void)
 
 struct block {
     int p, n;
+    int iterations;               /* 0: until the master says so */
     int top, left;                /* grid row and column of our first point */
     int rows, columns;            /* size of our block, without the border */
     int width;                    /* columns + 2: doubles per stored row */
@@ -128,6 +150,7 @@ static void learn_place(struct block *b, int parent)
     pvm_recv(parent, TAG_MESH);
     pvm_upkint(&b->p, 1, 1);
     pvm_upkint(&b->n, 1, 1);
+    pvm_upkint(&b->iterations, 1, 1);
     pvm_upkint(tids, b->p * b->p, 1);
     while (tids[place] != me)
         place++;
@@ -227,24 +250,36 @@ static void send_block(struct block *b, int parent)
     pvm_send(parent, TAG_BLOCK);
 }
 
+static double best_omega(int n)
+{
+    return 2 / (1 + sin(M_PI / (n + 1)));
+}
+
+/* One iteration, after which each point has changed once. Returns the largest change. */
+static double iteration(struct block *b, double omega)
+{
+    double change;
+
+    exchange(b);
+    change = half_sweep(b, 0, omega);
+    exchange(b);
+    return fmax(change, half_sweep(b, 1, omega));
+}
+
 static int work(int parent)
 {
     struct block b;
-    double omega, change;
+    double omega, change = 0;
     int handler = pvm_addmhf(-1, TAG_DIED, -1, parent_died);
 
     pvm_notify(PvmTaskExit, TAG_DIED, 1, &parent);
     learn_place(&b, parent);
     make_grid(&b);
-    omega = 2 / (1 + sin(M_PI / (b.n + 1)));
-    do {
-        for (int i = 0; i < CHECK_EVERY; i++) {
-            exchange(&b);
-            change = half_sweep(&b, 0, omega);
-            exchange(&b);
-            change = fmax(change, half_sweep(&b, 1, omega));
-        }
-    } while (!done(parent, change));
+    omega = best_omega(b.n);
+    do
+        for (int i = 0; i < (b.iterations ? b.iterations : CHECK_EVERY); i++)
+            change = iteration(&b, omega);
+    while (!b.iterations && !done(parent, change));
     pvm_delmhf(handler);
     send_block(&b, parent);
     pvm_exit();
@@ -279,6 +314,7 @@ static int start_mesh(int *tids)
     pvm_initsend(PvmDataDefault);
     pvm_pkint(&p, 1, 1);
     pvm_pkint(&n, 1, 1);
+    pvm_pkint(&options.iterations, 1, 1);
     pvm_pkint(tids, count, 1);
     pvm_mcast(tids, count, TAG_MESH);
     return 0;
@@ -308,13 +344,12 @@ static int iterate(int *tids)
     return iterations;
 }
 
-/* Compares each block with the exact solution. The largest error, or -1 if a task died before its block arrived. */
-static double collect_error(void)
+/* Puts the inner points of all blocks into u, n x n. -1 if a task died before its block arrived. */
+static int collect(double *u)
 {
     int n = options.n, missing = options.p * options.p, blocks = 0, exits = 0;
-    double largest = 0, *line = malloc(n * sizeof *line);
 
-    while (line && missing > 0 && exits <= blocks) {
+    while (missing > 0 && exits <= blocks) {
         int place[4], tag, mid = pvm_recv(-1, -1); /* place: top, left, rows, columns */
         pvm_bufinfo(mid, NULL, &tag, NULL);
         if (tag == TAG_DIED) {
@@ -322,42 +357,98 @@ static double collect_error(void)
             continue;
         }
         pvm_upkint(place, 4, 1);
-        for (int row = 0; row < place[2]; row++) {
-            pvm_upkdouble(line, place[3], 1);
-            for (int column = 0; column < place[3]; column++) {
-                double error = fabs(line[column] - exact(place[0] + row, place[1] + column, n));
-                if (!(error <= largest)) /* also for a NaN */
-                    largest = error;
-            }
-        }
+        for (int row = 0; row < place[2]; row++)
+            pvm_upkdouble(u + (size_t)(place[0] - 1 + row) * n + place[1] - 1, place[3], 1);
         blocks++;
         missing--;
     }
-    free(line);
-    return missing == 0 ? largest : -1;
+    return missing == 0 ? 0 : -1;
+}
+
+/* The whole grid as one block, after the iterations. The caller frees u. */
+static struct block run_serially(void)
+{
+    struct block b = {.n = options.n, .top = 1, .left = 1, .rows = options.n, .columns = options.n};
+
+    make_grid(&b);
+    for (int i = 0; i < options.iterations; i++)
+        iteration(&b, best_omega(b.n));
+    return b;
+}
+
+static double largest_error(const double *u)
+{
+    int n = options.n;
+    double largest = 0;
+
+    for (int row = 0; row < n; row++)
+        for (int column = 0; column < n; column++) {
+            double error = fabs(u[(size_t)row * n + column] - exact(row + 1, column + 1, n));
+            if (!(error <= largest)) /* also for a NaN */
+                largest = error;
+        }
+    return largest;
+}
+
+/* Prints the result. Returns the exit code. */
+static int check(const double *u, int iterations, double mesh_s)
+{
+    double error = largest_error(u);
+
+    printf("%d x %d points on %d x %d tasks: %d iterations, %.4f s, largest error %.2g: %s\n", options.n, options.n,
+           options.p, options.p, iterations, mesh_s, error, error <= ERROR_MAX ? "correct" : "WRONG");
+    return error <= ERROR_MAX ? 0 : 1;
+}
+
+/* With -i, when the iteration may not have converged: each point must be that of the serial run. */
+static int compare(const double *u, double mesh_s)
+{
+    int n = options.n, same = 1;
+    double start_s = now_s(), serial_s;
+    struct block b = run_serially();
+
+    serial_s = now_s() - start_s;
+    for (int row = 0; row < n; row++)
+        for (int column = 0; column < n; column++)
+            same = same && *point(&b, row + 1, column + 1) == u[(size_t)row * n + column];
+    free(b.u);
+    printf("%d x %d points on %d x %d tasks: %d iterations, %.4f s, serial %.4f s, speedup %.2f, largest error %.2g: "
+           "%s\n",
+           n, n, options.p, options.p, options.iterations, mesh_s, serial_s, serial_s / mesh_s, largest_error(u),
+           same ? "as the serial run" : "WRONG");
+    return same ? 0 : 1;
+}
+
+static int run_alone(void)
+{
+    double start_s = now_s();
+
+    for (int k = 0; k < options.repeats; k++)
+        free(run_serially().u);
+    printf("%d x %d points alone: %d iterations, %.6f s\n", options.n, options.n, options.iterations,
+           (now_s() - start_s) / options.repeats);
+    return 0;
 }
 
 static int run_master(void)
 {
-    int tids[MESH_MAX * MESH_MAX], iterations;
-    double start_s, error = -1;
-    bool correct;
+    int tids[MESH_MAX * MESH_MAX], iterations, status = 1;
+    double start_s, *u = calloc((size_t)options.n * options.n, sizeof *u);
 
-    if (start_mesh(tids) < 0)
+    if (!u || start_mesh(tids) < 0)
         return 1;
     start_s = now_s();
-    iterations = iterate(tids);
-    if (iterations > 0)
-        error = collect_error();
-    if (error == -1) {
+    iterations = options.iterations ? options.iterations : iterate(tids);
+    if (iterations < 0 || collect(u) < 0) {
         fprintf(stderr, "pde: a task died\n");
         end_all(tids, options.p * options.p);
-        return 1;
+    } else if (options.iterations) {
+        status = compare(u, now_s() - start_s);
+    } else {
+        status = check(u, iterations, now_s() - start_s);
     }
-    correct = error <= ERROR_MAX;
-    printf("%d x %d points on %d x %d tasks: %d iterations, %.4f s, largest error %.2g: %s\n", options.n, options.n,
-           options.p, options.p, iterations, now_s() - start_s, error, correct ? "correct" : "WRONG");
-    return correct ? 0 : 1;
+    free(u);
+    return status;
 }
 
 int main(int argc, char **argv)
@@ -365,6 +456,8 @@ int main(int argc, char **argv)
     int parent, status;
 
     argp_parse(&parser, argc, argv, 0, NULL, NULL);
+    if (options.alone)
+        return run_alone();
     if (pvm_mytid() < 0)
         return 1;
     parent = pvm_parent();

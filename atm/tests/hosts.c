@@ -30,7 +30,9 @@ enum {
     TAG_DATA,
     TAG_SEEN,
     TAG_PID,
-    TAG_GONE
+    TAG_GONE,
+    TAG_BACK,
+    BACK_ROUNDS = 5
 };
 
 #define ASIDE_S 30 /* time limit, in virtual time, of which the messages take none */
@@ -117,14 +119,24 @@ static void listen(int argc, char **argv)
     }
 }
 
-/* Stops while time waits for this task. When it continues, it has lost the network and must see an error. */
+/*
+ * Stops while time waits for this task. When it continues, it has lost the network and must see an error. Once it has
+ * left the machine, it may join anew.
+ */
 static void stop(int argc, char **argv)
 {
     (void)argc, (void)argv;
+    int master = pvm_parent();
     tell_where();
-    check_send_int(pvm_parent(), TAG_PID, (int)getpid());
+    check_send_int(master, TAG_PID, (int)getpid());
     CHECK_EQ(raise(SIGSTOP), 0);
     CHECK_EQ(pvm_recv(-1, TAG_NEXT), PvmSysErr);
+    CHECK_EQ(pvm_exit(), PvmSysErr); /* the daemon was not told */
+    CHECK(pvm_mytid() > 0);
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+    check_send_int(master, TAG_BACK, 0);
+    for (int round = 1; round <= BACK_ROUNDS; round++)
+        check_send_int(master, TAG_BACK, check_receive_int(master, TAG_NEXT));
 }
 
 /* ---- the master ---- */
@@ -203,6 +215,18 @@ static bool is_stopped(pid_t pid)
     return at && at[2] == 'T';
 }
 
+/* The task that stopped comes back under another tid, and lives by the network's time again. */
+static void await_return(void)
+{
+    int tid;
+    check_receive(-1, TAG_BACK);
+    CHECK_EQ(pvm_bufinfo(pvm_getrbuf(), NULL, NULL, &tid), 0);
+    for (int round = 1; round <= BACK_ROUNDS; round++) {
+        check_send_int(tid, TAG_NEXT, round);
+        CHECK_EQ(check_receive_int(tid, TAG_BACK), round);
+    }
+}
+
 /* tids[0] stops: messages to it and from it never arrive, while tids[1] continues to work. */
 static void run_stall(int *tids)
 {
@@ -218,6 +242,7 @@ static void run_stall(int *tids)
     CHECK_EQ(pvm_trecv(tids[0], -1, &limit), 0);
     CHECK_EQ(pvm_send(tids[0], TAG_DATA), 0);
     CHECK_EQ(kill(pid, SIGCONT), 0);
+    await_return();
     CHECK(pvm_recv(-1, TAG_GONE) > 0); /* without a limit, as no other event is due in virtual time */
 }
 

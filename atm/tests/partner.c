@@ -1,7 +1,7 @@
 /*
  * partner.c - a PVM program without code for virtual time. It spawns a partner in mid-run, exchanges messages with it,
- * waits for a message that nobody sends, and is notified of the partner's end. Each line shows how long a step took by
- * the program's own clock.
+ * waits for a message that nobody sends, is notified of the partner's end, and waits with its eyes on the clock. Each
+ * line shows how long a step took by the program's own clock. With an argument it only computes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include "pvm3.h"
 
-enum { PING = 1, END, NEVER, ROUNDS = 10 };
+enum { PING = 1, END, NEVER, ROUNDS = 10, LOOKS = 50, SPIN_MS = 1500 };
 
 static long long now_ns(void)
 {
@@ -57,12 +57,36 @@ static int partner(int parent)
     return 0;
 }
 
+/* Looks at the clock in a row, and then until a millisecond has passed, without anything else. */
+static void watch_the_clock(void)
+{
+    long long start = now_ns(), looks = 0;
+    int same = 0;
+    for (int i = 0; i < LOOKS; i++)
+        same += now_ns() == start;
+    printf("%d of %d looks saw one time\n", same, LOOKS);
+    while (now_ns() - start < 1000000)
+        looks++;
+    printf("looked for a millisecond, %s\n", looks < 2000 ? "1 us each" : "but often");
+}
+
+/* Computes for a while without a call. */
+static int spin(void)
+{
+    clock_t end = clock() + SPIN_MS * (CLOCKS_PER_SEC / 1000);
+    while (clock() < end)
+        ;
+    pvm_exit();
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     int tid;
-    (void)argc;
     if (pvm_mytid() < 0)
         fail("pvm_mytid");
+    if (argc > 1)
+        return spin();
     pvm_setopt(PvmRoute, PvmRouteDirect);
     if (pvm_parent() > 0)
         return partner(pvm_parent());
@@ -89,6 +113,7 @@ int main(int argc, char **argv)
     while (!pvm_nrecv(-1, NEVER) && now_ns() - start < 1000000)
         looks++;
     printf("%d looks in %lld ns\n", looks, now_ns() - start);
+    watch_the_clock();
     pvm_exit();
     return 0;
 }

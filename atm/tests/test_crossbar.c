@@ -210,5 +210,76 @@ START_TEST(credits_bound_the_rate)
 }
 END_TEST
 
+/* Two senders, one of them to both receivers: with a FIFO its cell for the busy output holds up the one behind it. */
+static void cross(const char *options, uint64_t *first, uint64_t *second, uint64_t *wait_ns)
+{
+    struct lab lab;
+    char text[512];
+    snprintf(text, sizeof text,
+             "host a[1-2]\nhost b[1-2]\nswitch s model=an2 latency=0 buffer=infinite matching=random %s\n"
+             "link a[1-2] s rate=424M\nlink b[1-2] s rate=424M\n"
+             "source x from=a1 to=b1 type=cbr rate=424M\nsource y from=a2 to=b[1-2] type=cbr rate=424M\n",
+             options);
+    lab_open(&lab, text, 1);
+    pvma_sim_run_until(lab.sim, 20 * PVMA_MS);
+    const struct pvma_switch_port_counters *b1 = pvma_switch_port_counters(pvma_net_switch(lab.net, "s"), 2);
+    const struct pvma_switch_port_counters *b2 = pvma_switch_port_counters(pvma_net_switch(lab.net, "s"), 3);
+    *first = b1->sent;
+    *second = b2->sent;
+    *wait_ns = b2->waited / b2->sent / PVMA_NS;
+    lab_close(&lab);
+}
+
+/*
+ * y's head is for b1 with probability 1/2 and then waits 2 slots in the mean, else 1 slot: 2/3 cells in a slot, half of
+ * them to b2. With a queue per VC b2 gets all of its half; so it does with a speed-up, because b1's queue takes cells
+ * at twice the rate until it is full. A small one soon is, and then holds up the FIFO again.
+ */
+START_TEST(head_of_line)
+{
+    uint64_t first, second, wait_ns;
+    cross("inputs=fifo", &first, &second, &wait_ns);
+    ck_assert_double_eq_tol((double)second, 20000.0 / 3, 200);
+    ck_assert_double_eq_tol((double)first, 20000, 10);
+    cross("inputs=vc", &first, &second, &wait_ns);
+    ck_assert_double_eq_tol((double)second, 20000.0 / 2, 300);
+    cross("inputs=fifo speedup=2 outputs=1000000", &first, &second, &wait_ns);
+    ck_assert_double_eq_tol((double)second, 20000.0 / 2, 300);
+    ck_assert_uint_lt(wait_ns, 3000);
+    cross("inputs=fifo speedup=2 outputs=10", &first, &second, &wait_ns);
+    ck_assert_double_lt((double)second, 20000 * 0.45);
+}
+END_TEST
+
+/* A tree's copies of one cell count as one at the head of a FIFO; finite FIFOs lose cells. */
+START_TEST(fifo_trees_and_losses)
+{
+    struct lab lab;
+    static struct lab_inbox inbox[2];
+    struct lab_greedy greedy, other;
+    struct pvma_vc *root, *ends[2];
+    lab_open(&lab,
+             "host a\nhost b\nhost l[1-2]\nswitch s model=an2 inputs=fifo buffer=20\nlink a s\nlink b s\n"
+             "link l[1-2] s\npvc b l1\n",
+             1);
+    struct pvma_host *leaves[] = {pvma_net_host(lab.net, "l1"), pvma_net_host(lab.net, "l2")};
+    struct pvma_contract contract = {.aal = PVMA_AAL5, .flow = PVMA_MULTICAST};
+    ck_assert_int_eq(pvma_net_pvc_tree(lab.net, pvma_net_host(lab.net, "a"), leaves, 2, &contract, &root, ends), 0);
+    for (int i = 0; i < 2; i++)
+        lab_receive(&lab, ends[i], &inbox[i]);
+    lab_flood(root, &greedy, 5000, 40);
+    pvma_sim_run(lab.sim);
+    ck_assert_uint_eq(inbox[0].pdus + inbox[1].pdus, 80);
+    lab_flood(root, &greedy, 5000, 40);
+    lab_flood(pvma_net_pvc_end(lab.net, 0, false), &other, 5000, 40);
+    pvma_sim_run(lab.sim);
+    const struct pvma_switch_counters *c = pvma_switch_counters(pvma_net_switch(lab.net, "s"));
+    ck_assert_uint_gt(c->dropped, 0);
+    ck_assert_uint_eq(c->most_queued, 20);
+    ck_assert_uint_eq(pvma_net_cells(lab.net)->in_use, 0);
+    lab_close(&lab);
+}
+END_TEST
+
 UNIT_MAIN("atm_crossbar", four_iterations_reach_999, max_min_shares, parking_lot, credits_lose_nothing,
-          few_cells_are_many_packets, credits_bound_the_rate)
+          few_cells_are_many_packets, credits_bound_the_rate, head_of_line, fifo_trees_and_losses)

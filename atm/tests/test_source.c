@@ -56,4 +56,58 @@ START_TEST(streams_are_independent)
 }
 END_TEST
 
-UNIT_MAIN("atm_source", rates, onoff_in_a_switch, streams_are_independent)
+/* Bernoulli: a quarter of the slots have a cell, and cells come in slots only. */
+static void note_slot(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t length)
+{
+    struct lab_inbox *inbox = arg;
+    (void)vc, (void)data, (void)length;
+    ck_assert_int_eq(pvma_sim_now(inbox->sim) % PVMA_US, 0);
+    inbox->pdus++;
+}
+
+START_TEST(slots)
+{
+    static const struct pvma_vc_handler handler = {.received = note_slot};
+    struct lab lab;
+    lab_open(&lab, "host a\nhost b\nlink a b rate=424M\npvc a b aal=raw\n", 1);
+    const struct pvma_source_options options = {
+        .type = PVMA_BERNOULLI, .rate_bps = 106000000, .slot_bps = 424000000, .stop = PVMA_S / 10};
+    struct pvma_vc *from = pvma_net_pvc_end(lab.net, 0, false);
+    struct lab_inbox inbox = {.sim = lab.sim};
+    pvma_vc_handle(pvma_net_pvc_end(lab.net, 0, true), &handler, &inbox);
+    struct pvma_source *source = pvma_source_on_vcs(lab.sim, &from, 1, &options, "x");
+    pvma_sim_run(lab.sim);
+    ck_assert_uint_eq(inbox.pdus, pvma_source_cells(source));
+    ck_assert_double_eq_tol(inbox.pdus, 25000, 4 * 137); /* four standard deviations */
+    pvma_source_free(source);
+    lab_close(&lab);
+}
+END_TEST
+
+/* Each cell goes to one of the hosts, equally often to each and never to its own. */
+START_TEST(random_targets)
+{
+    struct lab lab;
+    lab_open(
+        &lab,
+        "host h[1-4]\nswitch s\nlink h[1-4] s\nsource x[1-2] from=h[1-2] to=h[1-4] type=cbr rate=42.4M stop=60ms\n", 1);
+    pvma_sim_run(lab.sim);
+    uint64_t to[4];
+    for (unsigned i = 0; i < 4; i++)
+        to[i] = pvma_host_counters(pvma_net_host_at(lab.net, i))->cells_received;
+    ck_assert_uint_eq(to[0] + to[1] + to[2] + to[3], 12000);
+    for (unsigned i = 0; i < 4; i++) /* from one sender 2000 each; four standard deviations are 146 */
+        ck_assert_double_eq_tol((double)to[i], i < 2 ? 2000 : 4000, i < 2 ? 146 : 207);
+    lab_close(&lab);
+}
+END_TEST
+
+/* ON-OFF with constant intervals: the mean rate, and never two cells closer than the interval. */
+START_TEST(constant_spacing)
+{
+    const char *line = "source x from=a to=b type=onoff spacing=constant rate=100M on=200us off=300us";
+    ck_assert_double_eq_tol(load_of(line, "s", "b", 1, 5 * PVMA_S), 40e6, 0.02 * 40e6);
+}
+END_TEST
+
+UNIT_MAIN("atm_source", rates, onoff_in_a_switch, streams_are_independent, slots, random_targets, constant_spacing)

@@ -146,5 +146,109 @@ START_TEST(unknown_cells)
 }
 END_TEST
 
+/* ---- discarding before the buffer is full ---- */
+
+/* Ten senders of 21-cell frames overload one link tenfold, for 20 ms. */
+static void crowd(const char *options, struct pvma_switch_counters *counters, unsigned *pdus, uint64_t *broken)
+{
+    struct lab lab;
+    static struct lab_inbox inbox[10];
+    struct lab_greedy greedy[10];
+    char text[1024];
+    int length = snprintf(text, sizeof text, "host h[1-10]\nhost x\nswitch s buffer=1000 %s\nlink x s\n", options);
+    for (int i = 1; i <= 10; i++) /* different rates, or the same senders would always find a place */
+        length +=
+            snprintf(text + length, sizeof text - (size_t)length, "link h%d s rate=%dM\npvc h%d x\n", i, 97 + 5 * i, i);
+    lab_open(&lab, text, 1);
+    *pdus = 0;
+    for (size_t i = 0; i < 10; i++) {
+        lab_receive(&lab, pvma_net_pvc_end(lab.net, i, true), &inbox[i]);
+        lab_flood(pvma_net_pvc_end(lab.net, i, false), &greedy[i], 1000, 336);
+    }
+    pvma_sim_run(lab.sim);
+    for (size_t i = 0; i < 10; i++)
+        *pdus += inbox[i].pdus;
+    *counters = *pvma_switch_counters(pvma_net_switch(lab.net, "s"));
+    const struct pvma_host_counters *x = pvma_host_counters(pvma_net_host(lab.net, "x"));
+    *broken = x->aal[PVMA_AAL_CRC32] + x->aal[PVMA_AAL_LENGTH] + x->aal[PVMA_AAL_OVERSIZE];
+    ck_assert_uint_eq(counters->cells_in,
+                      counters->cells_out + counters->dropped + counters->epd_cells + counters->ppd_cells);
+    ck_assert_uint_eq(pvma_net_cells(lab.net)->in_use, 0);
+    lab_close(&lab);
+}
+
+/* What leaves the switch: mostly fragments; fewer of them with PPD; with EPD only whole frames. */
+START_TEST(frames_are_discarded_whole)
+{
+    struct pvma_switch_counters plain, partial, early, both;
+    unsigned plain_pdus, partial_pdus, early_pdus, both_pdus;
+    uint64_t broken;
+    crowd("", &plain, &plain_pdus, &broken);
+    ck_assert_uint_eq(plain.epd_cells + plain.ppd_cells, 0);
+    crowd("ppd=yes", &partial, &partial_pdus, &broken);
+    ck_assert_uint_gt(partial.ppd_frames, 100);
+    ck_assert_uint_gt(2 * partial_pdus, 3 * plain_pdus);
+    ck_assert_uint_gt(broken, 0);
+    crowd("epd=500", &early, &early_pdus, &broken);
+    ck_assert_uint_eq(broken + early.dropped, 0);
+    ck_assert_uint_eq(early.epd_cells, 21 * early.epd_frames);
+    ck_assert_uint_eq(early.cells_out, 21 * early_pdus);
+    ck_assert_uint_gt(early_pdus, partial_pdus);
+    crowd("epd=990 ppd=yes", &both, &both_pdus, &broken); /* too late for EPD alone */
+    ck_assert_uint_gt(both.dropped, 0);
+    ck_assert_uint_gt(both_pdus, partial_pdus);
+}
+END_TEST
+
+static void send_frame(void *arg)
+{
+    static const uint8_t octets[10 * 48 - 8];
+    ck_assert_int_eq(pvma_vc_send(arg, octets, sizeof octets, 0), 0);
+}
+
+/*
+ * Cell by cell, with four places and a slow link. Of ten cells the first is on the link and four wait; the sixth and,
+ * since the buffer is still full, the last are lost, the three between are given up. Without its last cell the
+ * frame would join the next one, so nine cells of that are given up too. The third frame is good.
+ */
+START_TEST(partial_packet_discard_by_hand)
+{
+    struct lab lab;
+    static struct lab_inbox inbox;
+    lab_open(&lab, "host a\nhost b\nswitch s buffer=4 ppd=yes\nlink a s\nlink b s rate=1M\npvc a b\n", 1);
+    lab_receive(&lab, pvma_net_pvc_end(lab.net, 0, true), &inbox);
+    struct pvma_vc *from = pvma_net_pvc_end(lab.net, 0, false);
+    static const pvma_ps gaps[] = {0, 100 * PVMA_MS};
+    for (int i = 0; i < 2; i++)
+        pvma_sim_call(lab.sim, gaps[i], send_frame, from);
+    pvma_sim_run(lab.sim);
+    const struct pvma_switch_counters *c = pvma_switch_counters(pvma_net_switch(lab.net, "s"));
+    ck_assert_uint_eq(c->dropped, 2);
+    ck_assert_uint_eq(c->ppd_frames, 2);
+    ck_assert_uint_eq(c->ppd_cells, 3 + 9);
+    ck_assert_uint_eq(c->cells_out, 5 + 1);
+    ck_assert_uint_eq(inbox.pdus, 0);
+    const uint64_t errors = pvma_host_counters(pvma_net_host(lab.net, "b"))->aal[PVMA_AAL_LENGTH];
+    ck_assert_uint_eq(errors, 1);
+    lab_close(&lab);
+}
+END_TEST
+
+/* Mean waits: two senders in step at half the output's rate each, so every second cell waits for one cell's time. */
+START_TEST(waits_are_counted)
+{
+    struct lab lab;
+    lab_open(&lab,
+             "host a[1-2]\nhost b\nswitch s latency=3us\nlink a[1-2] s rate=424M\nlink b s rate=424M\n"
+             "source x[1-2] from=a[1-2] to=b type=cbr rate=106M stop=10ms\n",
+             1);
+    pvma_sim_run(lab.sim);
+    const struct pvma_switch_port_counters *c = pvma_switch_port_counters(pvma_net_switch(lab.net, "s"), 2);
+    ck_assert_uint_eq(c->sent, 2 * 2500);
+    ck_assert_uint_eq(c->waited, 2500 * PVMA_US);
+    lab_close(&lab);
+}
+END_TEST
+
 UNIT_MAIN("atm_switch", disjoint_pairs_get_full_rate, buffers, guaranteed_goes_first, point_to_multipoint,
-          unknown_cells)
+          unknown_cells, frames_are_discarded_whole, partial_packet_discard_by_hand, waits_are_counted)

@@ -80,7 +80,10 @@ struct pvmc_clock_watch {
     /* Begins to watch. Returns a descriptor that becomes readable when the network ends; -1: no virtual time (yet). */
     int (*begin)(void);
     void (*end)(void);
-    /* Bytes given to process pid and taken from it so far; taken = UINT64_MAX: it has ended. */
+    /*
+     * Bytes given to process pid and taken from it so far; taken = UINT64_MAX: it has ended; both 0: its connection has
+     * ended, and it may connect again.
+     */
     int (*tell)(pid_t pid, uint64_t given, uint64_t taken);
     /* Process pid was started and will join the network. */
     int (*expect)(pid_t pid);

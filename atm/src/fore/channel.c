@@ -15,7 +15,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "endpoint.h"
-#include "meter.h"
+#include "stopwatch.h"
 
 #define SEND_BUFFER_BYTES 65536 /* small, so that a sender faster than the network soon blocks */
 
@@ -207,7 +207,7 @@ static void charge(int64_t ns)
 static int enter(bool charged)
 {
     inside = true;
-    int64_t computed_ns = channel.is_above ? 0 : pvma_meter_stop();
+    int64_t computed_ns = channel.is_above ? 0 : pvma_stopwatch_stop();
     pthread_mutex_lock(&channel.lock);
     if (channel.pid != getpid()) {
         forget(); /* the parent's connection */
@@ -236,17 +236,17 @@ int pvma_fore_enter_free(void)
     return enter(false);
 }
 
-static void start_meter(void)
+static void start_stopwatch(void)
 {
     if (channel.fd >= 0 && pvma_fore_is_virtual() && channel.scale)
-        pvma_meter_start();
+        pvma_stopwatch_start();
 }
 
 int pvma_fore_leave(int rc, int error)
 {
     pthread_mutex_unlock(&channel.lock);
     if (!channel.is_above)
-        start_meter();
+        start_stopwatch();
     inside = false;
     return error ? pvma_fore_fail(error) : rc;
 }
@@ -265,7 +265,7 @@ void pvma_fore_charge(int64_t ns)
 void pvma_fore_enter_above(void)
 {
     inside = true;
-    int64_t computed_ns = pvma_meter_stop();
+    int64_t computed_ns = pvma_stopwatch_stop();
     channel.has_above = channel.is_above = true;
     charge(computed_ns * channel.scale);
     inside = false;
@@ -275,7 +275,7 @@ void pvma_fore_leave_above(void)
 {
     inside = true;
     channel.is_above = false;
-    start_meter();
+    start_stopwatch();
     inside = false;
 }
 

@@ -3,8 +3,8 @@
  *
  * The first call that needs the network connects, and so does the first one in a forked child. In virtual time the
  * network process keeps this process's clock; each message reports the computing time since the last one. Time inside
- * the library does not count (meter.h): each public call runs between pvma_fore_enter() and pvma_fore_leave(), which
- * also serialise threads.
+ * the library does not count (stopwatch.h): each public call runs between pvma_fore_enter() and pvma_fore_leave(),
+ * which also serialise threads.
  */
 #ifndef PVMA_FORE_CHANNEL_H
 #define PVMA_FORE_CHANNEL_H

@@ -134,13 +134,16 @@ static int build_source(struct pvma_net *net, size_t index)
         return 0;
     }
     struct pvma_contract contract = {.aal = PVMA_AAL_RAW, .flow = PVMA_SIMPLEX};
-    struct pvma_vc *a, *b;
-    int cause = pvma_net_pvc(net, pvma_host_of(from), pvma_host_of(net->nodes[t->to]), &contract, &a, &b);
+    struct pvma_vc **vcs = pvma_new(t->to_count * sizeof(struct pvma_vc *)), *far;
+    int cause = 0;
+    for (size_t i = 0; i < t->to_count && !cause; i++)
+        cause = pvma_net_pvc(net, pvma_host_of(from), pvma_host_of(net->nodes[t->to[i]]), &contract, &vcs[i], &far);
     if (cause)
         pvmc_log(PVMC_LOG_ERROR, "%s:%u: the VC of source %s is refused: %s", net->topology->name, t->line, t->name,
                  pvma_cause_text(cause));
     else
-        net->sources[index] = pvma_source_on_vc(net->sim, a, &t->options, t->name);
+        net->sources[index] = pvma_source_on_vcs(net->sim, vcs, t->to_count, &t->options, t->name);
+    free(vcs);
     return cause;
 }
 

@@ -71,12 +71,47 @@ static void print_switch(FILE *out, const char *where, const struct pvma_switch_
     PRINT(most_queued);
     PRINT(slots);
     PRINT(matched);
+    PRINT(policed);
+    PRINT(tagged);
+    PRINT(clp_dropped);
+    PRINT(epd_frames);
+    PRINT(epd_cells);
+    PRINT(ppd_frames);
+    PRINT(ppd_cells);
+}
+
+static void print_port(FILE *out, const char *where, const struct pvma_switch_port_counters *c)
+{
+    PRINT(dropped);
+    PRINT(would_drop);
+    PRINT(clp_dropped);
+    PRINT(epd_frames);
+    PRINT(epd_cells);
+    PRINT(ppd_frames);
+    PRINT(ppd_cells);
+    PRINT(most_queued);
+    print(out, where, "mean_wait_ns", c->sent ? c->waited / c->sent / (uint64_t)PVMA_NS : 0);
+}
+
+/* The outputs of a switch, by the links that leave them. */
+static void print_ports(FILE *out, struct pvma_switch *s)
+{
+    const struct pvma_node *node = pvma_switch_node(s);
+    for (unsigned port = 0; port < node->ports; port++) {
+        char where[2 * PVMA_NAME_MAX + 4];
+        if (!node->port[port].out)
+            continue;
+        snprintf(where, sizeof where, "%s>%s", node->name, node->port[port].out->to->name);
+        print_port(out, where, pvma_switch_port_counters(s, port));
+    }
 }
 
 static void print_link(FILE *out, const char *where, const struct pvma_link_counters *c)
 {
     PRINT(cells);
     PRINT(lost);
+    PRINT(failed);
+    PRINT(failures);
     PRINT(damaged);
     PRINT(corrected);
     PRINT(hec);
@@ -87,8 +122,10 @@ void pvma_net_report(struct pvma_net *net, FILE *out)
 {
     for (size_t i = 0; i < net->host_count; i++)
         print_host(out, pvma_host_name(net->hosts[i]), pvma_host_counters(net->hosts[i]));
-    for (size_t i = 0; i < net->switch_count; i++)
+    for (size_t i = 0; i < net->switch_count; i++) {
         print_switch(out, pvma_switch_node(net->switches[i])->name, pvma_switch_counters(net->switches[i]));
+        print_ports(out, net->switches[i]);
+    }
     for (size_t i = 0; i < net->link_count; i++) {
         const struct pvma_link *link = net->links[i];
         char where[2 * PVMA_NAME_MAX + 4];

@@ -80,12 +80,25 @@ static void connect_leg(struct pvma_control *control, struct pvma_passage *passa
     const struct pvma_signal *in = &passage->setup;
     struct pvma_route *route = pvma_switch_route(s, passage->in_port, in->vpi, in->vci);
     if (!route)
-        route = pvma_switch_add_route(s, passage->in_port, in->vpi, in->vci, in->contract.service);
+        route = pvma_switch_add_route(s, passage->in_port, in->vpi, in->vci, &in->contract);
+    pvma_switch_police(s, route, &in->contract.wanted);
     leg->branch = pvma_switch_add_branch(s, route, leg->port, leg->out->vpi, leg->out->vci);
     if (!leg->back)
         return;
-    route = pvma_switch_add_route(s, leg->port, leg->back->vpi, leg->back->vci, in->contract.service);
+    route = pvma_switch_add_route(s, leg->port, leg->back->vpi, leg->back->vci, &in->contract);
+    pvma_switch_police(s, route, &leg->back->granted);
     leg->back_branch = pvma_switch_add_branch(s, route, passage->in_port, in->back_vpi, in->back_vci);
+}
+
+/* Returns what exceeds the contract that the called side has accepted. */
+static void lower_leg(struct pvma_control *control, struct leg *leg, const struct pvma_contract *contract)
+{
+    pvma_channel_lower(leg->out, &contract->wanted);
+    pvma_switch_police(switch_of(control), leg->branch->route, &contract->wanted);
+    if (!leg->back)
+        return;
+    pvma_channel_lower(leg->back, &contract->back_wanted);
+    pvma_switch_police(switch_of(control), leg->back_branch->route, &leg->back->granted);
 }
 
 static void remove_leg(struct pvma_control *control, struct pvma_passage *passage, struct leg *leg)
@@ -237,9 +250,7 @@ static void take_connect(struct pvma_control *control, unsigned port, const stru
     if (!party || party->leg->port != port)
         return; /* the call has ended in the meantime, and a message tells the party */
     if (passage->setup.contract.flow != PVMA_MULTICAST) {
-        pvma_channel_lower(party->leg->out, &signal->contract.wanted);
-        if (party->leg->back)
-            pvma_channel_lower(party->leg->back, &signal->contract.back_wanted);
+        lower_leg(control, party->leg, &signal->contract);
     }
     pvma_control_send(control, passage->in_port, signal);
 }

@@ -54,7 +54,8 @@ static int add_hop(struct pvma_link *link, struct pvma_channel *before, const st
     struct pvma_switch *s = pvma_switch_of(link->from);
     struct pvma_route *route = route_behind(before);
     if (!route)
-        route = pvma_switch_add_route(s, before->link->to_port, before->vpi, before->vci, contract->service);
+        route = pvma_switch_add_route(s, before->link->to_port, before->vpi, before->vci, contract);
+    pvma_switch_police(s, route, &before->granted);
     pvma_switch_add_branch(s, route, link->from_port, (*channel)->vpi, (*channel)->vci);
     return 0;
 }

@@ -38,7 +38,17 @@ struct pvma_switch {
 };
 
 /* Returns a copy of a cell with the branch's identifiers. If `last`, the cell itself is used instead of a copy. */
-struct pvma_cell *pvma_switch_copy(struct pvma_switch *s, struct pvma_cell *cell, const struct pvma_branch *branch,
-                                   bool last);
+static inline struct pvma_cell *pvma_switch_copy(struct pvma_switch *s, struct pvma_cell *cell,
+                                                 const struct pvma_branch *branch, bool last)
+{
+    struct pvma_cell *copy = cell;
+    if (!last) {
+        copy = pvma_cell_new(s->node.cells);
+        *copy = *cell;
+    }
+    copy->vpi = branch->vpi;
+    copy->vci = branch->vci;
+    return copy;
+}
 
 #endif

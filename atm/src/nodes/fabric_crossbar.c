@@ -3,6 +3,9 @@
  * time of a cell on the fastest link) inputs and outputs are matched, and each matched input sends one cell; VCs that
  * share an input and an output take turns. A VC without credit at the next node waits. With credits, the upstream
  * sender has as many as the VC has places here, so no cell is lost; without credits, a full queue drops cells.
+ *
+ * Options: with a speed-up there are several slots in the time of a cell, and cells wait in queues at the outputs too.
+ * With inputs=fifo each input is one queue, of which only the oldest cell may go: its arrival time tells which it is.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +14,8 @@
 
 struct input {
     struct pvma_branch *round, **tail; /* branches with cells; the next one first */
-    unsigned length;
+    uint32_t cells;                    /* in all of them */
+    pvma_ps oldest;                    /* FIFO: arrival of the cell that may go in this slot */
 };
 
 struct crossbar {
@@ -20,7 +24,7 @@ struct crossbar {
     pvma_ps slot_time, last_slot;
     bool slot_known;
     struct pvma_branch *moved[PVMA_MATCHING_MAX]; /* in this slot, by input */
-    struct pvma_cellq *output;                    /* per port: at most one cell, waiting for the link */
+    struct pvma_cellq *output;                    /* per port: cells that wait for the link */
     struct pvma_cellq *urgent;                    /* per port: signalling and background, bypassing the crossbar */
     uint64_t *served; /* by input * ports + output: slot of the last match; NULL: random choices */
     struct input input[];
@@ -61,7 +65,8 @@ static void close_fabric(struct pvma_switch *s)
 
 /* ---- slots ---- */
 
-/* A cell's time on the fastest link. Found at the first use because links are added after switches. */
+/* A cell's time on the fastest link, or a part of it with a speed-up. Found at the first use because links are added
+ * after switches. */
 static pvma_ps slot_time(struct crossbar *x)
 {
     for (unsigned port = 0; !x->slot_known && port < x->s->options.ports; port++) {
@@ -69,6 +74,8 @@ static pvma_ps slot_time(struct crossbar *x)
         if (link && (!x->slot_time || link->cell_time < x->slot_time))
             x->slot_time = link->cell_time;
     }
+    if (!x->slot_known)
+        x->slot_time /= x->s->options.speedup;
     x->slot_known = true;
     return x->slot_time;
 }
@@ -95,18 +102,34 @@ static void send_next(struct pvma_switch *s, unsigned port)
     if (!cell)
         return;
     s->counters.cells_out++;
+    s->port_counters[port].sent++;
+    s->port_counters[port].waited += (uint64_t)(pvma_sim_now(s->node.sim) - cell->at);
     pvma_link_send(link, cell);
     wake(x);
 }
 
-static bool may_send(struct crossbar *x, const struct pvma_branch *branch)
+static bool may_send(const struct crossbar *x, const struct pvma_branch *branch)
 {
-    return !x->output[branch->port].length && (!branch->limited || branch->credits);
+    if (x->output[branch->port].length >= x->s->options.output_cells || (branch->limited && !branch->credits))
+        return false;
+    return x->s->options.inputs == PVMA_INPUTS_VC || branch->queue.head->at == x->input[branch->route->in_port].oldest;
+}
+
+/* Finds the cell of a FIFO that may go in this slot. Copies of one cell have the same arrival time. */
+static void find_oldest(struct crossbar *x, unsigned port)
+{
+    struct input *input = &x->input[port];
+    input->oldest = PVMA_NEVER;
+    for (const struct pvma_branch *branch = input->round; branch; branch = branch->next_active)
+        if (branch->queue.head->at < input->oldest)
+            input->oldest = branch->queue.head->at;
 }
 
 static uint64_t wanted_outputs(struct crossbar *x, unsigned port)
 {
     uint64_t outputs = 0;
+    if (x->s->options.inputs == PVMA_INPUTS_FIFO)
+        find_oldest(x, port);
     for (const struct pvma_branch *branch = x->input[port].round; branch; branch = branch->next_active)
         if (may_send(x, branch))
             outputs |= UINT64_C(1) << branch->port;
@@ -124,7 +147,6 @@ static void join_round(struct crossbar *x, struct pvma_branch *branch)
     branch->next_active = NULL;
     *input->tail = branch;
     input->tail = &branch->next_active;
-    input->length++;
 }
 
 static void leave_round(struct crossbar *x, struct pvma_branch *branch)
@@ -138,7 +160,6 @@ static void leave_round(struct crossbar *x, struct pvma_branch *branch)
     *at = branch->next_active;
     if (!*at)
         input->tail = at;
-    input->length--;
     branch->active = false;
 }
 
@@ -160,6 +181,8 @@ static void return_credits(struct pvma_switch *s, struct pvma_route *route)
 static void transfer(struct crossbar *x, struct pvma_branch *branch)
 {
     struct pvma_cell *cell = pvma_cellq_pop(&branch->queue);
+    x->input[branch->route->in_port].cells--;
+    pvma_meter_add(x->s->node.port[branch->route->in_port].arriving, x->s->node.sim, -1);
     leave_round(x, branch);
     if (branch->queue.length)
         join_round(x, branch); /* at the end, so other VCs have their turn */
@@ -225,8 +248,10 @@ static void run_slot(struct pvma_event *event)
 static void enqueue(struct pvma_switch *s, struct pvma_branch *branch, struct pvma_cell *cell)
 {
     struct crossbar *x = s->state;
+    struct input *input = &x->input[branch->route->in_port];
     uint32_t places = s->options.credits ? s->options.credits : s->options.buffer_cells;
-    if (branch->queue.length >= places && (s->options.credits || s->options.buffer != PVMA_BUFFER_INFINITE)) {
+    uint32_t queued = s->options.inputs == PVMA_INPUTS_FIFO ? input->cells : branch->queue.length;
+    if (queued >= places && (s->options.credits || s->options.buffer != PVMA_BUFFER_INFINITE)) {
         s->counters.dropped++;
         s->port_counters[branch->port].dropped++;
         branch->route->dropped++;
@@ -235,8 +260,10 @@ static void enqueue(struct pvma_switch *s, struct pvma_branch *branch, struct pv
         return;
     }
     pvma_cellq_push(&branch->queue, cell);
-    if (branch->queue.length > s->counters.most_queued)
-        s->counters.most_queued = branch->queue.length;
+    pvma_meter_add(s->node.port[branch->route->in_port].arriving, s->node.sim, 1);
+    input->cells++;
+    if (++queued > s->counters.most_queued)
+        s->counters.most_queued = queued;
     join_round(x, branch);
     wake(x);
 }
@@ -251,6 +278,7 @@ static void emit(struct pvma_switch *s, unsigned port, struct pvma_cell *cell, e
 {
     struct crossbar *x = s->state;
     (void)service;
+    cell->at = pvma_sim_now(s->node.sim);
     pvma_cellq_push(&x->urgent[port], cell);
     send_next(s, port);
 }
@@ -264,7 +292,10 @@ static void credit(struct pvma_switch *s, struct pvma_branch *branch)
 
 static void forget(struct pvma_switch *s, struct pvma_branch *branch)
 {
-    leave_round(s->state, branch);
+    struct crossbar *x = s->state;
+    leave_round(x, branch);
+    x->input[branch->route->in_port].cells -= branch->queue.length;
+    pvma_meter_add(s->node.port[branch->route->in_port].arriving, s->node.sim, -(int)branch->queue.length);
     branch->cells = UINT64_MAX; /* no longer the slowest */
     bool alone = branch->route->branches == branch && !branch->next;
     if (!alone)

@@ -2,6 +2,8 @@
  * fabric_output.c - output queues, first in first out, in one buffer that all ports share (ASX-100, ASX-200, and the
  * thesis's switch). Each port has two queues; guaranteed cells go first. A cell occupies the buffer until its
  * transmission begins. A full buffer drops an arriving cell, but a guaranteed cell pushes out a best-effort one.
+ * Options discard cells before the buffer is full: cells with CLP 1, and the cells of AAL5 frames that are or will be
+ * incomplete (early and partial packet discard, Romanow and Floyd 1995).
  */
 #include <stdlib.h>
 #include "fabric.h"
@@ -12,6 +14,7 @@ struct output {
 
 struct shared {
     uint32_t queued; /* cells in all queues */
+    bool discards;   /* cells may be discarded before the buffer is full */
     struct output output[];
 };
 
@@ -21,6 +24,7 @@ static void *open_fabric(struct pvma_switch *s)
     for (unsigned port = 0; port < s->options.ports; port++)
         for (int service = 0; service < 2; service++)
             pvma_cellq_init(&shared->output[port].queue[service]);
+    shared->discards = s->options.clp_cells || s->options.epd_cells || s->options.ppd;
     return shared;
 }
 
@@ -45,7 +49,10 @@ static void send_next(struct pvma_switch *s, unsigned port)
     if (!cell)
         return;
     shared->queued--;
+    pvma_meter_add(s->node.port[port].departing, s->node.sim, -1);
     s->counters.cells_out++;
+    s->port_counters[port].sent++;
+    s->port_counters[port].waited += (uint64_t)(pvma_sim_now(s->node.sim) - cell->at);
     pvma_link_send(link, cell);
 }
 
@@ -53,14 +60,15 @@ static void send_next(struct pvma_switch *s, unsigned port)
 static bool push_out(struct pvma_switch *s)
 {
     struct shared *shared = s->state;
-    struct pvma_cellq *longest = &shared->output[0].queue[PVMA_UBR];
+    unsigned longest = 0;
     for (unsigned port = 1; port < s->options.ports; port++)
-        if (shared->output[port].queue[PVMA_UBR].length > longest->length)
-            longest = &shared->output[port].queue[PVMA_UBR];
-    struct pvma_cell *cell = pvma_cellq_pop(longest);
+        if (shared->output[port].queue[PVMA_UBR].length > shared->output[longest].queue[PVMA_UBR].length)
+            longest = port;
+    struct pvma_cell *cell = pvma_cellq_pop(&shared->output[longest].queue[PVMA_UBR]);
     if (!cell)
         return false;
     shared->queued--;
+    pvma_meter_add(s->node.port[longest].departing, s->node.sim, -1);
     s->counters.pushed_out++;
     pvma_cell_put(s->node.cells, cell);
     return true;
@@ -93,6 +101,7 @@ static void enqueue(struct pvma_switch *s, unsigned port, struct pvma_cell *cell
     struct pvma_cellq *queue = &shared->output[port].queue[service];
     struct pvma_switch_port_counters *counters = &s->port_counters[port];
     pvma_cellq_push(queue, cell);
+    pvma_meter_add(s->node.port[port].departing, s->node.sim, 1);
     if (++shared->queued > s->counters.most_queued)
         s->counters.most_queued = shared->queued;
     if (queue->length > counters->most_queued)
@@ -100,28 +109,108 @@ static void enqueue(struct pvma_switch *s, unsigned port, struct pvma_cell *cell
     send_next(s, port);
 }
 
-static void offer(struct pvma_switch *s, unsigned port, struct pvma_cell *cell, enum pvma_service service,
+static bool offer(struct pvma_switch *s, unsigned port, struct pvma_cell *cell, enum pvma_service service,
                   struct pvma_route *route)
 {
     if (has_place(s, port, service, route)) {
         enqueue(s, port, cell, service);
-        return;
+        return true;
     }
     pvma_sim_note(s->node.sim, s->counters.dropped);
     pvma_cell_put(s->node.cells, cell);
+    return false;
 }
+
+/* ---- discarding before the buffer is full ---- */
+
+/* Discards a cell of a VC and counts it. */
+static void discard(struct pvma_switch *s, struct pvma_route *route, struct pvma_cell *cell, uint64_t *in_switch,
+                    uint64_t *at_port)
+{
+    ++*in_switch;
+    ++*at_port;
+    route->dropped++;
+    pvma_sim_note(s->node.sim, *in_switch);
+    pvma_cell_put(s->node.cells, cell);
+}
+
+/* Early packet discard: a frame that begins above the threshold is discarded as a whole. */
+static void begin_frame(struct pvma_switch *s, struct pvma_branch *branch)
+{
+    const struct shared *shared = s->state;
+    bool early = s->options.epd_cells && branch->route->service == PVMA_UBR && shared->queued >= s->options.epd_cells;
+    s->counters.epd_frames += early;
+    s->port_counters[branch->port].epd_frames += early;
+    branch->frame = early ? PVMA_FRAME_LOST : PVMA_FRAME_GOES;
+}
+
+/*
+ * After a loss, partial packet discard gives up the rest of the frame. A lost last cell joins the next frame to this
+ * one at the receiver, so the branch then stays as it is, and the next frame is given up too.
+ */
+static void end_cell(struct pvma_switch *s, struct pvma_branch *branch, bool last, bool lost)
+{
+    bool cut = lost && s->options.ppd;
+    if (cut && (last || branch->frame != PVMA_FRAME_CUT)) {
+        s->counters.ppd_frames++;
+        s->port_counters[branch->port].ppd_frames++;
+    }
+    if (cut)
+        branch->frame = PVMA_FRAME_CUT;
+    else if (last)
+        branch->frame = PVMA_FRAME_NONE;
+}
+
+/* Offers a cell whose loss priority lets it be discarded above a threshold; false when it was lost. */
+static bool offer_by_priority(struct pvma_switch *s, struct pvma_branch *branch, struct pvma_cell *cell)
+{
+    const struct shared *shared = s->state;
+    if (!cell->clp || !s->options.clp_cells || shared->queued < s->options.clp_cells)
+        return offer(s, branch->port, cell, branch->route->service, branch->route);
+    discard(s, branch->route, cell, &s->counters.clp_dropped, &s->port_counters[branch->port].clp_dropped);
+    return false;
+}
+
+static void offer_selectively(struct pvma_switch *s, struct pvma_branch *branch, struct pvma_cell *cell)
+{
+    struct pvma_switch_port_counters *port = &s->port_counters[branch->port];
+    bool last = cell->pti & PVMA_PTI_END;
+    if (!branch->route->has_frames) {
+        offer_by_priority(s, branch, cell);
+        return;
+    }
+    if (branch->frame == PVMA_FRAME_NONE)
+        begin_frame(s, branch);
+    if (branch->frame == PVMA_FRAME_LOST) {
+        discard(s, branch->route, cell, &s->counters.epd_cells, &port->epd_cells);
+        branch->frame = last ? PVMA_FRAME_NONE : PVMA_FRAME_LOST;
+    } else if (branch->frame == PVMA_FRAME_CUT && !last) {
+        discard(s, branch->route, cell, &s->counters.ppd_cells, &port->ppd_cells);
+    } else {
+        end_cell(s, branch, last, !offer_by_priority(s, branch, cell));
+    }
+}
+
+/* ---- cells ---- */
 
 static void queue_cell(struct pvma_switch *s, struct pvma_route *route, struct pvma_cell *cell)
 {
-    for (struct pvma_branch *branch = route->branches; branch; branch = branch->next) {
+    const struct shared *shared = s->state;
+    for (struct pvma_branch *branch = route->branches, *next; branch; branch = next) {
+        next = branch->next;
         branch->cells++;
-        offer(s, branch->port, pvma_switch_copy(s, cell, branch, !branch->next), route->service, route);
+        struct pvma_cell *copy = pvma_switch_copy(s, cell, branch, !next);
+        if (shared->discards)
+            offer_selectively(s, branch, copy);
+        else
+            offer(s, branch->port, copy, route->service, route);
     }
 }
 
 /* A full buffer does not drop signalling cells, see call.h. */
 static void emit(struct pvma_switch *s, unsigned port, struct pvma_cell *cell, enum pvma_service service)
 {
+    cell->at = pvma_sim_now(s->node.sim);
     if (cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING)
         enqueue(s, port, cell, service);
     else

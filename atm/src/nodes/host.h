@@ -40,7 +40,10 @@ enum pvma_drop {
 struct pvma_vc_handler {
     /* A PDU has arrived; the octets are valid during the call. */
     void (*received)(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t length);
-    /* The processor has finished with a PDU: a sender that waits for its call continues here. */
+    /*
+     * The processor has finished with a PDU, which with sar=host includes cutting its cells: a sender that waits for
+     * its call continues here.
+     */
     void (*taken)(void *arg, struct pvma_vc *vc, uint64_t cookie);
     /* The adapter has segmented a PDU completely: its place in the send queue is free. */
     void (*sent)(void *arg, struct pvma_vc *vc, uint64_t cookie);

@@ -123,6 +123,7 @@ static void cell_is_joined(struct pvma_job *job)
 {
     struct pvma_host *host = PVMA_OF(job, struct pvma_host, join_job);
     struct pvma_cell *cell = pvma_cellq_pop(&host->rx_fifo);
+    pvma_meter_add(host->port.arriving, host->node.sim, -1);
     if (host->rx_fifo.head)
         start_join(host);
     join_cell(host, cell);
@@ -137,6 +138,7 @@ static void enter_fifo(struct pvma_host *host, struct pvma_cell *cell)
         return;
     }
     pvma_cellq_push(&host->rx_fifo, cell);
+    pvma_meter_add(host->port.arriving, host->node.sim, 1);
     if (host->rx_fifo.length == 1)
         start_join(host);
 }

@@ -84,6 +84,19 @@ static bool find_sender(struct pvma_host *host, pvma_ps *due)
 
 /* ---- cutting ---- */
 
+/* A sender that waits for its call continues. */
+static void release_sender(struct pvma_vc *vc, uint64_t cookie)
+{
+    if (vc->handler && vc->handler->taken)
+        vc->handler->taken(vc->arg, vc, cookie);
+}
+
+/* If the host cuts the cells, the call that sends a PDU lasts until it has cut them. */
+static bool cuts_in_call(const struct pvma_host *host)
+{
+    return pvma_host_cost(host, PVMA_COST_sar);
+}
+
 static void finish_pdu(struct pvma_vc *vc)
 {
     struct pvma_host *host = vc->host;
@@ -100,6 +113,8 @@ static void finish_pdu(struct pvma_vc *vc)
     free(pdu);
     if (vc->handler && vc->handler->sent)
         vc->handler->sent(vc->arg, vc, cookie);
+    if (cuts_in_call(host))
+        release_sender(vc, cookie); /* the last: it may close the VC */
 }
 
 /* Notifies VCs that were refused. A handler may close any VC, so the scan restarts after each call. */
@@ -167,6 +182,7 @@ static void feed_link(struct pvma_host *host)
         cell = pvma_cellq_pop(&host->fifo);
     if (!cell)
         return;
+    pvma_meter_add(host->port.departing, host->node.sim, -1);
     host->counters.cells_sent++;
     pvma_link_send(link, cell);
 }
@@ -175,6 +191,7 @@ static void cell_is_cut(struct pvma_job *job)
 {
     struct pvma_host *host = PVMA_OF(job, struct pvma_host, cut_job);
     pvma_cellq_push(&host->fifo, host->being_cut);
+    pvma_meter_add(host->port.departing, host->node.sim, 1);
     host->being_cut = NULL;
     feed_link(host);
     pump(host);
@@ -184,6 +201,7 @@ static void start_cell(struct pvma_host *host, struct pvma_cell *cell, pvma_ps c
 {
     if (!cost) {
         pvma_cellq_push(&host->fifo, cell);
+        pvma_meter_add(host->port.departing, host->node.sim, 1);
         feed_link(host);
         return;
     }
@@ -280,8 +298,7 @@ static void lose(struct pvma_host *host, struct pvma_outgoing *pdu)
 {
     struct pvma_vc *vc = pdu->vc;
     host->counters.tx_queue_drops++;
-    if (vc->handler && vc->handler->taken)
-        vc->handler->taken(vc->arg, vc, pdu->cookie);
+    release_sender(vc, pdu->cookie);
     leave_processor(host);
     if (pdu->vc)
         drop_pdu(vc, pdu, PVMA_DROP_QUEUE);
@@ -297,8 +314,8 @@ static void keep(struct pvma_host *host, struct pvma_outgoing *pdu)
     leave_processor(host);
     host->queued += floods(host);
     enqueue(vc, pdu);
-    if (vc->handler && vc->handler->taken)
-        vc->handler->taken(vc->arg, vc, cookie);
+    if (!cuts_in_call(host))
+        release_sender(vc, cookie);
 }
 
 /* The processor has finished with a PDU, which enters the send queue if there is room. */
@@ -366,6 +383,7 @@ void pvma_vc_inject(struct pvma_vc *vc, struct pvma_cell *cell)
 void pvma_host_urgent(struct pvma_host *host, struct pvma_cell *cell)
 {
     pvma_cellq_push(&host->urgent, cell);
+    pvma_meter_add(host->port.departing, host->node.sim, 1);
     feed_link(host);
 }
 

@@ -1,5 +1,6 @@
 /* link.c - cells and credits in flight. */
 #include "link.h"
+#include "link_failure.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,8 +42,8 @@ static bool damage(struct pvma_link *link, struct pvma_cell *cell)
     return hec != PVMA_HEC_BAD;
 }
 
-/* Applies loss and damage to a cell. Signalling is exempt, see call.h. */
-static bool survives(struct pvma_link *link, struct pvma_cell *cell)
+/* Loses or damages a cell by chance. Signalling is exempt, see call.h. */
+static bool is_lucky(struct pvma_link *link, struct pvma_cell *cell)
 {
     if (cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING)
         return true;
@@ -52,6 +53,19 @@ static bool survives(struct pvma_link *link, struct pvma_cell *cell)
         return false;
     }
     return !pvma_random_chance(&link->random, link->damage_odds) || damage(link, cell);
+}
+
+/* Applies failure, loss and damage to a cell; false when the cell is gone. */
+static bool survives(struct pvma_link *link, struct pvma_cell *cell)
+{
+    if (link->is_down) {
+        pvma_link_lose(link, cell);
+        return false;
+    }
+    if (is_lucky(link, cell))
+        return true;
+    pvma_cell_put(link->cells, cell);
+    return false;
 }
 
 /* ---- cells ---- */
@@ -76,11 +90,11 @@ void pvma_link_send(struct pvma_link *link, struct pvma_cell *cell)
 {
     link->busy = true;
     link->counters.cells++;
+    if (__builtin_expect(link->tap != NULL, 0))
+        link->tap->sent(link->tap, link, cell);
     pvma_sim_after(link->sim, &link->free_event, link->cell_time);
-    if (!survives(link, cell)) {
-        pvma_cell_put(link->cells, cell);
+    if (link->is_flawed && !survives(link, cell))
         return;
-    }
     cell->at = pvma_sim_now(link->sim) + link->cell_time + link->options.propagation;
     if (!link->flight.head)
         pvma_sim_at(link->sim, &link->arrival, cell->at);
@@ -123,7 +137,7 @@ void pvma_link_return_credit(struct pvma_link *link, uint16_t vpi, uint16_t vci)
         widen_ring(link);
     pvma_ps at = pvma_sim_now(link->sim) + link->cell_time + link->options.propagation;
     *credit_at(link, link->credit_count++) = (struct pvma_credit){at, vpi, vci};
-    if (link->credit_count == 1)
+    if (link->credit_count == 1 && !link->is_down)
         pvma_sim_at(link->sim, &link->credit_event, at);
 }
 
@@ -145,11 +159,13 @@ struct pvma_link *pvma_link_new(struct pvma_node *from, unsigned from_port, stru
                                .cell_time = pvma_link_cell_time(options->rate_bps)};
     link->loss_odds = pvma_random_odds(options->cell_loss);
     link->damage_odds = pvma_random_odds(any_bit_wrong(options->bit_error_rate));
+    link->is_flawed = pvma_link_has_loss(link);
     pvma_random_init(&link->random, seed, stream);
     pvma_event_init(&link->free_event, PVMA_EVENT_LINK_FREE, link_is_free);
     pvma_event_init(&link->arrival, PVMA_EVENT_ARRIVAL, arrive);
     pvma_event_init(&link->credit_event, PVMA_EVENT_CREDIT, credit_arrives);
     pvma_cellq_init(&link->flight);
+    pvma_cellq_init(&link->kept);
     pvma_vctable_init(&link->vcs);
     from->port[from_port].out = link;
     to->port[to_port].in = link;
@@ -159,6 +175,7 @@ struct pvma_link *pvma_link_new(struct pvma_node *from, unsigned from_port, stru
 void pvma_link_free(struct pvma_link *link)
 {
     pvma_cellq_clear(&link->flight, link->cells);
+    pvma_cellq_clear(&link->kept, link->cells);
     pvma_vctable_free(&link->vcs);
     free(link->credits);
     free(link);

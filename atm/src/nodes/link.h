@@ -11,6 +11,7 @@
 #include "cells/cell.h"
 #include "base/random.h"
 #include "cells/vctable.h"
+#include "meter.h"
 
 /* Cell rates, in bit/s of 53-octet cells. */
 #define PVMA_RATE_TAXI100 INT64_C(100000000)
@@ -33,7 +34,8 @@ struct pvma_node_ops {
 };
 
 struct pvma_port {
-    struct pvma_link *in, *out; /* NULL: nothing is connected */
+    struct pvma_link *in, *out;              /* NULL: nothing is connected */
+    struct pvma_meter *arriving, *departing; /* of the queues of cells at this port; NULL: nobody looks */
 };
 
 /* The common part of hosts and switches; their first member. */
@@ -64,6 +66,8 @@ struct pvma_link_options {
 struct pvma_link_counters {
     uint64_t cells;     /* sent */
     uint64_t lost;      /* vanished in transit: cell_loss */
+    uint64_t failed;    /* lost while the link was down */
+    uint64_t failures;  /* times that it went down */
     uint64_t damaged;   /* with a wrong bit */
     uint64_t corrected; /* damaged, with one wrong header bit corrected */
     uint64_t hec;       /* damaged, discarded for the header */
@@ -87,7 +91,11 @@ struct pvma_link {
     size_t credit_size, credit_first, credit_count;
     struct pvma_random random;
     uint64_t loss_odds, damage_odds;
+    bool is_flawed;         /* may lose or damage cells now; else nothing random happens */
+    bool is_down;           /* see link_failure.h */
+    struct pvma_cellq kept; /* while down: signalling, which its protocol would send again */
     struct pvma_link_counters counters;
+    struct pvma_tap *tap;    /* NULL: nobody looks */
     struct pvma_vctable vcs; /* VCs on this link: struct pvma_channel, see channel.h */
     int64_t reserved_bps;    /* for VCs */
 };
@@ -103,6 +111,12 @@ void pvma_link_free(struct pvma_link *link);
 static inline bool pvma_link_is_free(const struct pvma_link *link)
 {
     return !link->busy;
+}
+
+/* Whether it loses or damages cells by chance. */
+static inline bool pvma_link_has_loss(const struct pvma_link *link)
+{
+    return link->loss_odds || link->damage_odds;
 }
 
 /* Takes a cell and sends it over a free link; from->ops->free follows. */

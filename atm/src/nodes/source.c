@@ -2,29 +2,34 @@
 #include "source.h"
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "vc_end.h"
 #include "fabric.h"
 
 struct pvma_source {
     struct pvma_sim *sim;
     struct pvma_source_options options;
-    struct pvma_vc *vc;    /* the VC that it feeds, or NULL */
+    struct pvma_vc **vcs; /* the VCs that it feeds, or NULL */
+    size_t vc_count;
     struct pvma_switch *s; /* the switch that it feeds, or NULL */
     struct pvma_event event;
     struct pvma_random random;
     uint64_t copy_odds, cells;
     pvma_ps gap, off_gap; /* mean time between cells; 0: no cells */
-    bool on;
-    pvma_ps until; /* ONOFF: end of the current state */
+    pvma_ps slot;         /* BERNOULLI */
+    uint64_t slot_odds;
+    bool on, begins; /* ONOFF: the state, and that it has had no cell yet */
+    pvma_ps until;   /* ONOFF: end of the current state */
 };
 
 /* ---- cells ---- */
 
 static void feed_vc(struct pvma_source *source)
 {
-    struct pvma_cell *cell = pvma_cell_new(source->vc->host->node.cells);
+    size_t which = source->vc_count > 1 ? pvma_random_below(&source->random, source->vc_count) : 0;
+    struct pvma_vc *vc = source->vcs[which];
     source->cells++;
-    pvma_vc_inject(source->vc, cell);
+    pvma_vc_inject(vc, pvma_cell_new(vc->host->node.cells));
 }
 
 static void feed_switch(struct pvma_source *source)
@@ -51,16 +56,27 @@ static pvma_ps rate_gap(int64_t rate_bps)
 static void change_state(struct pvma_source *source)
 {
     source->on = !source->on;
+    source->begins = true;
     source->until +=
         pvma_random_exponential(&source->random, source->on ? source->options.on_mean : source->options.off_mean);
 }
 
-/* Intervals within a state are exponential, so one that exceeds the end of the state may be discarded and redrawn. */
+/* A constant interval begins in the middle, so that a state has as many cells in the mean as its duration is long. */
+static pvma_ps interval(struct pvma_source *source, pvma_ps mean)
+{
+    bool begins = source->begins;
+    source->begins = false;
+    if (source->options.spacing == PVMA_SPACING_CONSTANT)
+        return begins ? mean / 2 : mean;
+    return pvma_random_exponential(&source->random, mean);
+}
+
+/* An interval that exceeds the end of its state is discarded: an exponential one may be redrawn there. */
 static pvma_ps next_onoff(struct pvma_source *source, pvma_ps now)
 {
     for (;;) {
         pvma_ps mean = source->on ? source->gap : source->off_gap;
-        pvma_ps at = mean ? now + pvma_random_exponential(&source->random, mean) : PVMA_NEVER;
+        pvma_ps at = mean ? now + interval(source, mean) : PVMA_NEVER;
         if (at < source->until)
             return at;
         now = source->until;
@@ -70,6 +86,15 @@ static pvma_ps next_onoff(struct pvma_source *source, pvma_ps now)
     }
 }
 
+static pvma_ps next_slot(struct pvma_source *source, pvma_ps now)
+{
+    do
+        now += source->slot;
+    while (!pvma_random_chance(&source->random, source->slot_odds) &&
+           (!source->options.stop || now < source->options.stop));
+    return now;
+}
+
 static pvma_ps next_time(struct pvma_source *source, pvma_ps now)
 {
     switch (source->options.type) {
@@ -77,6 +102,8 @@ static pvma_ps next_time(struct pvma_source *source, pvma_ps now)
         return now + source->gap;
     case PVMA_POISSON:
         return now + pvma_random_exponential(&source->random, source->gap);
+    case PVMA_BERNOULLI:
+        return next_slot(source, now);
     case PVMA_ONOFF:
         break;
     }
@@ -92,7 +119,7 @@ static void schedule(struct pvma_source *source, pvma_ps at)
 static void due(struct pvma_event *event)
 {
     struct pvma_source *source = PVMA_OF(event, struct pvma_source, event);
-    if (source->vc)
+    if (source->vcs)
         feed_vc(source);
     else
         feed_switch(source);
@@ -112,6 +139,9 @@ static struct pvma_source *make(struct pvma_sim *sim, const struct pvma_source_o
     source->copy_odds = pvma_random_odds(options->copy);
     source->gap = rate_gap(options->rate_bps);
     source->off_gap = rate_gap(options->off_rate_bps);
+    source->slot = rate_gap(options->slot_bps);
+    if (options->type == PVMA_BERNOULLI)
+        source->slot_odds = pvma_random_odds((double)options->rate_bps / (double)options->slot_bps);
     pvma_event_init(&source->event, PVMA_EVENT_SOURCE, due);
     source->until = options->start;
     if (options->type == PVMA_ONOFF)
@@ -121,11 +151,13 @@ static struct pvma_source *make(struct pvma_sim *sim, const struct pvma_source_o
     return source;
 }
 
-struct pvma_source *pvma_source_on_vc(struct pvma_sim *sim, struct pvma_vc *vc,
-                                      const struct pvma_source_options *options, const char *name)
+struct pvma_source *pvma_source_on_vcs(struct pvma_sim *sim, struct pvma_vc *const *vcs, size_t count,
+                                       const struct pvma_source_options *options, const char *name)
 {
     struct pvma_source *source = make(sim, options, name);
-    source->vc = vc;
+    source->vcs = pvma_new(count * sizeof(struct pvma_vc *));
+    memcpy(source->vcs, vcs, count * sizeof(struct pvma_vc *));
+    source->vc_count = count;
     return source;
 }
 
@@ -142,6 +174,7 @@ void pvma_source_free(struct pvma_source *source)
     if (!source)
         return;
     pvma_sim_cancel(source->sim, &source->event);
+    free(source->vcs);
     free(source);
 }
 

@@ -12,11 +12,43 @@ struct pvma_switch *pvma_switch_of(struct pvma_node *node)
 
 /* ---- cells ---- */
 
-/* A cell has crossed the latency; its route may be gone by now. */
+/* The frame of a discarded cell is lost at the receiver, so partial packet discard gives its rest away. */
+static void cut_frames(struct pvma_switch *s, struct pvma_route *route)
+{
+    if (!s->options.ppd || !route->has_frames)
+        return;
+    for (struct pvma_branch *branch = route->branches; branch; branch = branch->next) {
+        bool cut = branch->frame == PVMA_FRAME_NONE || branch->frame == PVMA_FRAME_GOES;
+        s->counters.ppd_frames += cut;
+        s->port_counters[branch->port].ppd_frames += cut;
+        branch->frame = cut ? PVMA_FRAME_CUT : branch->frame;
+    }
+}
+
+/* Applies the contract to a cell; false when the cell is discarded. */
+static bool is_admitted(struct pvma_switch *s, struct pvma_route *route, struct pvma_cell *cell)
+{
+    enum pvma_police verdict = pvma_policer_judge(route->policer, pvma_sim_now(s->node.sim), cell->clp);
+    s->counters.tagged += verdict == PVMA_POLICE_TAG;
+    cell->clp |= verdict == PVMA_POLICE_TAG;
+    if (verdict != PVMA_POLICE_DROP)
+        return true;
+    s->counters.policed++;
+    route->dropped++;
+    pvma_sim_note(s->node.sim, s->counters.policed);
+    cut_frames(s, route);
+    pvma_cell_put(s->node.cells, cell);
+    return false;
+}
+
+/* A cell has crossed the latency; its route may be gone by now. The latency is the same for all cells, so policing here
+ * gives what it would give at the input. */
 static void enter_fabric(struct pvma_switch *s, struct pvma_cell *cell)
 {
     struct pvma_route *route = pvma_vctable_get(&s->in[cell->in_port], cell->vpi, cell->vci);
     if (route) {
+        if (route->policer && !is_admitted(s, route, cell))
+            return;
         s->fabric->queue(s, route, cell);
     } else {
         s->counters.unknown++;
@@ -86,17 +118,6 @@ void pvma_switch_emit(struct pvma_switch *s, unsigned port, struct pvma_cell *ce
     s->fabric->emit(s, port, cell, service);
 }
 
-struct pvma_cell *pvma_switch_copy(struct pvma_switch *s, struct pvma_cell *cell, const struct pvma_branch *branch,
-                                   bool last)
-{
-    struct pvma_cell *copy = last ? cell : pvma_cell_new(s->node.cells);
-    if (!last)
-        *copy = *cell;
-    copy->vpi = branch->vpi;
-    copy->vci = branch->vci;
-    return copy;
-}
-
 /* ---- routes ---- */
 
 struct pvma_route *pvma_switch_route(struct pvma_switch *s, unsigned in_port, uint16_t vpi, uint16_t vci)
@@ -105,15 +126,26 @@ struct pvma_route *pvma_switch_route(struct pvma_switch *s, unsigned in_port, ui
 }
 
 struct pvma_route *pvma_switch_add_route(struct pvma_switch *s, unsigned in_port, uint16_t vpi, uint16_t vci,
-                                         enum pvma_service service)
+                                         const struct pvma_contract *contract)
 {
     struct pvma_route *route = pvma_new(sizeof *route);
     route->in_port = in_port;
     route->vpi = vpi;
     route->vci = vci;
-    route->service = service;
+    route->service = contract->service;
+    route->has_frames = contract->aal == PVMA_AAL5;
     pvma_vctable_set(&s->in[in_port], vpi, vci, route);
     return route;
+}
+
+void pvma_switch_police(struct pvma_switch *s, struct pvma_route *route, const struct pvma_bandwidth *granted)
+{
+    const struct pvma_link *in = s->node.port[route->in_port].in;
+    if (!s->options.police || !in->from->is_host || (!granted->peak_bps && !granted->mean_bps))
+        return;
+    if (!route->policer)
+        route->policer = pvma_new(sizeof *route->policer);
+    pvma_policer_set(route->policer, (enum pvma_police)s->options.police, granted, s->options.cdvt);
 }
 
 struct pvma_branch *pvma_switch_add_branch(struct pvma_switch *s, struct pvma_route *route, unsigned port, uint16_t vpi,
@@ -157,6 +189,7 @@ void pvma_switch_remove_branch(struct pvma_switch *s, struct pvma_branch *branch
     free(branch);
     if (!route->branches) {
         pvma_vctable_remove(&s->in[route->in_port], route->vpi, route->vci);
+        free(route->policer);
         free(route);
     }
 }
@@ -164,6 +197,16 @@ void pvma_switch_remove_branch(struct pvma_switch *s, struct pvma_branch *branch
 /* ---- life ---- */
 
 static const struct pvma_node_ops switch_ops = {take_cell, take_link, take_credit};
+
+/* With a speed-up an output gets cells faster than its link takes them, so it needs a queue. */
+static void complete(struct pvma_switch_options *options)
+{
+    enum { OUTPUT_CELLS = 256 };
+    if (!options->speedup)
+        options->speedup = 1;
+    if (!options->output_cells)
+        options->output_cells = options->speedup > 1 ? OUTPUT_CELLS : 1;
+}
 
 struct pvma_switch *pvma_switch_new(struct pvma_sim *sim, struct pvma_cells *cells, const char *name, unsigned number,
                                     const struct pvma_switch_options *options, uint64_t seed)
@@ -179,6 +222,7 @@ struct pvma_switch *pvma_switch_new(struct pvma_sim *sim, struct pvma_cells *cel
                                  .number = number,
                                  .fabric_bps = options->fabric_bps};
     s->options = *options;
+    complete(&s->options);
     if (options->model == PVMA_CROSSBAR)
         s->node.credits = options->credits;
     else if (options->buffer == PVMA_BUFFER_FINITE)
@@ -205,6 +249,8 @@ static void free_routes(struct pvma_switch *s, unsigned port)
             pvma_cellq_clear(&branch->queue, s->node.cells);
             free(branch);
         }
+        if (route)
+            free(route->policer);
         free(route);
     }
     pvma_vctable_free(&s->in[port]);

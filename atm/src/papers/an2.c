@@ -1,6 +1,7 @@
 /* an2.c - the experiments of the AN2 paper. Its printed results are in paper_an2.c. */
 #include <math.h>
 #include <stdio.h>
+#include "an2.h"
 #include "reproduce/echo.h"
 #include "reproduce/experiment.h"
 #include "lab/layout.h"
@@ -360,4 +361,25 @@ void experiment_an2(struct report *report, enum experiment_part part)
     run_congestion(report, SEEDS);
     run_echo(report);
     run_pvm(report);
+}
+
+/* ---- single runs, see an2.h ---- */
+
+double an2_echo_us(struct report *report, uint32_t bytes, unsigned streams)
+{
+    struct stats s = echo_under(report, bytes, streams);
+
+    return stats_mean(&s);
+}
+
+double an2_pvm_us(struct report *report, enum lab_stack stack, uint32_t bytes)
+{
+    return pvm_trip(report, stack, bytes);
+}
+
+struct an2_loss an2_congestion(struct report *report, unsigned sessions, unsigned credits, uint64_t seed)
+{
+    struct loss loss = congest(report, sessions, credits, seed);
+
+    return (struct an2_loss){loss.cells, loss.packets, loss.mbits};
 }

@@ -6,7 +6,7 @@
 #define PVMA_SUNS_H
 
 #include "lab/lab.h"
-#include "reproduce/report.h"
+#include "report/report.h"
 
 enum suns_layout { SUNS_SWITCH, SUNS_DIRECT };
 

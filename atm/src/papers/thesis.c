@@ -7,6 +7,7 @@
 #include "lab/layout.h"
 #include "reproduce/stats.h"
 #include "reproduce/tables.h"
+#include "thesis.h"
 
 enum { WORKERS = 4, MASTER = 4, TASKS = 5, SEEDS = 10, MESSAGE_MAX = 1 << 18 };
 
@@ -439,4 +440,24 @@ void experiment_thesis(struct report *report, enum experiment_part part)
     run_delays(report);
     run_loss(report, SEEDS);
     run_bursts(report, SEEDS);
+}
+
+/* ---- single runs, see thesis.h ---- */
+
+struct thesis_result thesis_kernel(struct report *report, const struct thesis_run *run)
+{
+    static const struct condition ideal = {1, 0, 0, 1};
+    const struct kernel *k = &kernels[run->kernel];
+    struct condition c = {run->switches, run->load, run->delay_us, 1};
+    unsigned cells = run->counted_cells ? run->counted_cells
+                                        : (unsigned)report_parameter(report, "background", "buffer for virtual loss");
+    double compute_s = k->ideal_s - run_kernel(report, k, &ideal, 0, 1);
+    struct outcome outcome = run_counted(report, k, &c, compute_s, cells, run->seed);
+
+    return (struct thesis_result){outcome.seconds, outcome.excess};
+}
+
+double thesis_burst_us(struct report *report, double load, unsigned cells, uint64_t seed)
+{
+    return burst_latency_us(report, load, cells, seed);
 }

@@ -3,7 +3,7 @@
 #define PVMA_TUM_HOSTS_H
 
 #include "lab/lab.h"
-#include "reproduce/report.h"
+#include "report/report.h"
 
 enum tum_host { TUM_HP, TUM_IBM, TUM_LACE, TUM_HOSTS };
 

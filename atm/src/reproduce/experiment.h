@@ -5,7 +5,7 @@
 #ifndef PVMA_EXPERIMENT_H
 #define PVMA_EXPERIMENT_H
 
-#include "report.h"
+#include "report/report.h"
 
 /* The extent of a run. */
 enum experiment_part {

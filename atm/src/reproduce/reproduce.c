@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "core/clock.h"
+#include "report/print.h"
 #include "experiment.h"
 #include "reproduce.h"
 #include "speed.h"

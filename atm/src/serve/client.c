@@ -751,10 +751,16 @@ void pvma_client_inspect(bool expel)
     }
 }
 
+/* A program that looks for something without end computes, too. */
 static const char *what_it_does(const struct pvma_client *c)
 {
+    static char text[160];
+    long long ticks = runs(c) ? ticks_of(c->pid) : -1;
+    snprintf(text, sizeof text,
+             "computes (%.1f s of processor time so far, which take no virtual time with PVM_ATM_CPU=0)",
+             (double)ticks / (double)sysconf(_SC_CLK_TCK));
     if (runs(c))
-        return "computes";
+        return ticks < 0 ? "computes" : text;
     return c->coming ? "is joining" : c->waiting ? "waits" : "waits for an answer";
 }
 
@@ -778,10 +784,21 @@ static void part_aside(const struct pvma_client *c)
         pvma_local_left(c->pid);
 }
 
+/* Its own time when it has left: that of its computing, without what the driver does later. */
+static void note_end(const struct pvma_client *c)
+{
+    pvma_ps end = c->clock;
+    for (const struct pvma_command *command = c->commands; command; command = command->next)
+        end += command == c->commands && c->counted ? 0 : time_of(command->message.cost_ns);
+    if (c->host && !c->place && end > pvma_serving.left)
+        pvma_serving.left = end;
+}
+
 /* The program has left or broken the protocol. Commands that it sent before are still carried out. */
 static void part(struct pvma_client *c)
 {
     static const struct pvma_fore_message leave = {.type = PVMA_FORE_NONE};
+    note_end(c);
     set_quiet(c, true);
     close(c->fd);
     c->fd = -1;

@@ -125,7 +125,7 @@ void pvma_local_count(pid_t from, pid_t other, uint64_t given, uint64_t taken)
         return;
     }
     uncount(out);
-    if (given > out->given)
+    if (given > out->given || (!given && !taken))
         out->given = given;
     recount(out);
     uncount(in);

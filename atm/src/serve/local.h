@@ -15,7 +15,10 @@
 
 #define PVMA_LOCAL_CLOSED UINT64_MAX /* value of `taken`: the process has seen the end of the peer */
 
-/* Sets the bytes that process `from` has given to and taken from process `other`. */
+/*
+ * Sets the bytes that process `from` has given to and taken from process `other`. Bytes given only grow, but two zeros
+ * begin anew: the connection has ended, and another one may follow.
+ */
 void pvma_local_count(pid_t from, pid_t other, uint64_t given, uint64_t taken);
 
 /* Marks a process as an observer: bytes given to it hold time from the first on. */

@@ -1,6 +1,7 @@
 /* serve.c - see serve.h: the socket, the loop, and the two clocks. */
 #include "serve.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,18 +25,20 @@
 #define HIDDEN         "~"                  /* suffix of the socket's path until listen() */
 #define STEPS          256                  /* events simulated between polls of the programs */
 #define HOLD_MS        100                  /* between checks of announced processes */
-#define EXPLAIN_NS     INT64_C(10000000000) /* of silence before the log says what the network waits for */
+#define EXPLAIN_NS     INT64_C(10000000000) /* see explain_ns() */
 #define SLICE_NS       2000000              /* real clock: simulated at a time when the network is behind */
 
 struct pvma_serve pvma_serving;
 
 static struct {
+    const struct pvma_serve_options *options;
     struct pvma_watch listener, signals;
     int listen_fd, signal_fd;
     unsigned wait_for;
     bool begun; /* `wait_for` clients have connected */
     bool over;
     bool failed;
+    bool deadlock_ends;
     int64_t patience_ns;  /* with programs that hold time without using the processor */
     int64_t heard_ns;     /* real time of the last message */
     int64_t explained_ns; /* when the log last said what the network waits for */
@@ -85,11 +88,26 @@ static void accept_one(struct pvma_watch *watch)
         pvmc_log_once(PVMC_LOG_ERROR, "out of descriptors; raise the limit (ulimit -n)");
 }
 
+/* Prints what the options ask for. */
+static void report(void)
+{
+    if (server.options->report)
+        pvma_net_report(pvma_serving.net, stdout);
+    if (server.options->digest)
+        printf("digest %016" PRIx64 " events %" PRIu64 "\n", pvma_sim_digest(pvma_serving.sim),
+               pvma_sim_event_count(pvma_serving.sim));
+    fflush(stdout);
+}
+
 static void take_signal(struct pvma_watch *watch)
 {
     struct signalfd_siginfo info;
     (void)watch;
-    if (read(server.signal_fd, &info, sizeof info) > 0)
+    if (read(server.signal_fd, &info, sizeof info) <= 0)
+        return;
+    if (info.ssi_signo == SIGUSR1)
+        report();
+    else
         server.over = true;
 }
 
@@ -150,11 +168,14 @@ static int set_up(const struct pvma_serve_options *options)
     sigemptyset(&set);
     sigaddset(&set, SIGTERM);
     sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGUSR1);
     sigprocmask(SIG_BLOCK, &set, NULL);
     server.listener.ready = accept_one;
     server.signals.ready = take_signal;
     server.listen_fd = -1;
+    server.options = options;
     server.wait_for = options->wait_for;
+    server.deadlock_ends = options->deadlock_ends;
     server.patience_ns = pvmc_config_us(PVMC_SETTING_ATM_PATIENCE) * 1000;
     pvma_serving.is_virtual = options->is_virtual;
     pvma_serving.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -218,6 +239,12 @@ static void lose_patience(void)
     }
 }
 
+/* Silence before the log says what the network waits for. */
+static int64_t explain_ns(void)
+{
+    return server.patience_ns / 2 < EXPLAIN_NS ? server.patience_ns / 2 : EXPLAIN_NS;
+}
+
 /* How long to wait for a message before inspecting what holds time or explaining the silence. -1: forever. */
 static int64_t silence_ns(void)
 {
@@ -225,7 +252,7 @@ static int64_t silence_ns(void)
         return HOLD_MS * 1000000;
     if (!pvma_client_any())
         return -1;
-    return server.patience_ns / 2 < EXPLAIN_NS ? server.patience_ns / 2 : EXPLAIN_NS;
+    return explain_ns();
 }
 
 /* Waits for the programs that compute, or for any message if no event is due. */
@@ -235,9 +262,13 @@ static void stand_still(bool held)
     int64_t now_ns = pvmc_clock_real_ns();
     if (!server.begun || !pvma_client_any())
         return;
-    if (now_ns - server.heard_ns >= EXPLAIN_NS && server.explained_ns == server.heard_ns) {
+    if (now_ns - server.heard_ns >= explain_ns() && server.explained_ns == server.heard_ns) {
         explain(held);
         server.explained_ns = now_ns;
+    }
+    if (!held && server.deadlock_ends && now_ns - server.heard_ns >= server.patience_ns) {
+        pvmc_log(PVMC_LOG_ERROR, "nothing can happen any more: the network ends; see PVM_ATM_PATIENCE");
+        server.over = server.failed = true;
     }
     if (held && now_ns - server.expelled_ns >= server.patience_ns / 2) {
         server.expelled_ns = now_ns;
@@ -291,6 +322,14 @@ static void clean_up(const struct pvma_serve_options *options)
     close(pvma_serving.epoll_fd);
 }
 
+/* Programs that ended before our signal came have left, too. */
+static void show_time(void)
+{
+    while (attend(0))
+        ;
+    printf("virtual time %.9f s\n", (double)pvma_serving.left / (double)PVMA_S);
+}
+
 static void say_ready(const struct pvma_serve_options *options)
 {
     printf("network %s at %s, %s clock\n", options->topology, options->socket,
@@ -303,17 +342,23 @@ int pvma_serve(const struct pvma_serve_options *options)
     struct pvma_topology topology;
     if (pvma_topology_load(options->topology, &topology))
         return 1;
+    struct pvma_capture *capture = NULL;
     pvma_serving.net = pvma_net_new(&topology, options->seed);
-    int rc = pvma_serving.net ? set_up(options) : PVMC_EPARAM;
+    int rc = pvma_serving.net ? pvma_capture_open(pvma_serving.net, &options->capture, &capture) : PVMC_EPARAM;
+    if (!rc)
+        rc = set_up(options);
     if (!rc) {
         pvma_serving.sim = pvma_net_sim(pvma_serving.net);
         say_ready(options);
         serve(options->once);
-        if (options->report)
-            pvma_net_report(pvma_serving.net, stdout);
+        if (options->time)
+            show_time();
+        report();
     }
     if (pvma_serving.net && !rc)
         clean_up(options);
+    if (pvma_capture_close(capture))
+        rc = PVMC_ESYSTEM;
     pvma_net_free(pvma_serving.net);
     pvma_topology_free(&topology);
     return rc || server.failed ? 1 : 0;

@@ -13,16 +13,20 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include "network/network.h"
+#include "capture/capture.h"
 
 struct pvma_serve_options {
     const char *topology; /* file */
     const char *socket;   /* path to listen on */
     bool is_virtual;
     uint64_t seed;
-    unsigned wait_for; /* virtual: clients that must connect before time begins */
-    bool once;         /* ends when the last client has left */
-    bool report;       /* counters on standard output at the end */
+    unsigned wait_for;  /* virtual: clients that must connect before time begins */
+    bool once;          /* ends when the last client has left */
+    bool report;        /* counters on standard output at the end and on SIGUSR1 */
+    bool digest;        /* likewise the digest of all events */
+    bool time;          /* virtual: and the time at which the last program that no daemon had started left */
+    bool deadlock_ends; /* virtual: ends if all programs wait for longer than PVM_ATM_PATIENCE, and nothing is due */
+    struct pvma_capture_options capture;
 };
 
 /* Serves until SIGTERM, SIGINT or, if `once`, the last client leaves. Returns the exit code. */
@@ -35,6 +39,7 @@ struct pvma_serve {
     struct pvma_sim *sim;
     bool is_virtual;
     int epoll_fd;
+    pvma_ps left; /* when the last client that no daemon had announced left */
 };
 
 extern struct pvma_serve pvma_serving;

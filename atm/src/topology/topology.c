@@ -101,7 +101,7 @@ static const struct {
     {"source", pvma_read_source, 3, "source NAME at=SWITCH|from=HOST to=HOST type=TYPE rate=RATE [option=value ...]"},
 };
 
-static void split_line(struct pvma_reader *r, char *text)
+void pvma_reader_split(struct pvma_reader *r, char *text)
 {
     char *save, *comment = strchr(text, '#');
     if (comment)
@@ -118,7 +118,7 @@ static void split_line(struct pvma_reader *r, char *text)
 
 static void read_line(struct pvma_reader *r, char *text)
 {
-    split_line(r, text);
+    pvma_reader_split(r, text);
     if (!r->words)
         return;
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -150,8 +150,7 @@ static void check_whole(struct pvma_reader *r)
         pvma_reader_complain(r, r->line, "there is no host; add: host NAME");
 }
 
-/* Accepts printable ASCII with tabs and line ends. */
-static bool is_text(const char *text, size_t length)
+bool pvma_text_is_plain(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++)
         if (!isprint((unsigned char)text[i]) && !strchr("\t\r\n", text[i] ? text[i] : 1))
@@ -183,7 +182,7 @@ int pvma_topology_parse(const char *name, const char *text, size_t length, struc
     char *copy = pvma_new(length + 1);
     if (length)
         memcpy(copy, text, length);
-    if (is_text(copy, length)) {
+    if (pvma_text_is_plain(copy, length)) {
         read_lines(&r, copy);
         if (!r.errors)
             check_whole(&r);
@@ -200,7 +199,7 @@ int pvma_topology_parse(const char *name, const char *text, size_t length, struc
 
 /* ---- files ---- */
 
-static char *read_all(FILE *file, size_t *length)
+char *pvma_text_read(FILE *file, size_t *length)
 {
     size_t size = 4096;
     char *text = pvma_new(size);
@@ -225,7 +224,7 @@ int pvma_topology_load(const char *path, struct pvma_topology *t)
         return PVMC_ESYSTEM;
     }
     size_t length;
-    char *text = read_all(file, &length);
+    char *text = pvma_text_read(file, &length);
     bool failed = ferror(file);
     if (failed)
         pvmc_log(PVMC_LOG_ERROR, "cannot read the topology %s: %s; see atm-topology(5)", path, strerror(errno));
@@ -240,6 +239,8 @@ void pvma_topology_free(struct pvma_topology *t)
 {
     for (size_t i = 0; i < t->profile_count; i++)
         pvma_profile_free(t->profiles[i]);
+    for (size_t i = 0; i < t->source_count; i++)
+        free(t->sources[i].to);
     free(t->profiles);
     free(t->nodes);
     free(t->links);

@@ -42,7 +42,10 @@ struct pvma_topo_source {
     char name[PVMA_NAME_MAX + 1];
     unsigned line;
     bool in_switch;
-    unsigned from, to; /* two hosts, or the switch and nothing */
+    unsigned from; /* the host or the switch */
+    unsigned *to;  /* the hosts to which its cells go; NULL in a switch */
+    size_t to_count;
+    char to_name[PVMA_NAME_MAX + 1]; /* as written: one name or a range */
     struct pvma_source_options options;
 };
 

@@ -54,11 +54,12 @@ void pvma_topology_dot(const struct pvma_topology *t, FILE *out)
 
 static void list_switch(const struct pvma_topo_node *node, FILE *out)
 {
-    static const char *const buffers[] = {"infinite", "", "count:"};
+    static const char *const buffers[] = {"infinite", "", "count:"}, *const police[] = {"no", "drop", "tag"};
     const struct pvma_switch_options *sw = &node->sw;
-    char latency[32], signal[32], fabric[32], cells[16];
+    char latency[32], signal[32], fabric[32], cdvt[32], cells[16];
     pvma_time_format(sw->latency, latency, sizeof latency);
     pvma_time_format(sw->signal, signal, sizeof signal);
+    pvma_time_format(sw->cdvt, cdvt, sizeof cdvt);
     pvma_rate_format(sw->fabric_bps, fabric, sizeof fabric);
     snprintf(cells, sizeof cells, "%u", sw->buffer_cells);
     fprintf(out, "switch %s model=%s ports=%u latency=%s buffer=%s%s", node->name,
@@ -67,9 +68,12 @@ static void list_switch(const struct pvma_topo_node *node, FILE *out)
     if (sw->fabric_bps)
         fprintf(out, " fabric=%s", fabric);
     if (sw->model == PVMA_CROSSBAR)
-        fprintf(out, " credits=%u iterations=%u matching=%s", sw->credits, sw->iterations,
-                sw->matching == PVMA_MATCHING_FAIR ? "fair" : "random");
-    fprintf(out, " signal=%s\n", signal);
+        fprintf(out, " credits=%u iterations=%u matching=%s speedup=%u outputs=%u inputs=%s", sw->credits,
+                sw->iterations, sw->matching == PVMA_MATCHING_FAIR ? "fair" : "random", sw->speedup, sw->output_cells,
+                sw->inputs == PVMA_INPUTS_FIFO ? "fifo" : "vc");
+    else
+        fprintf(out, " clp=%u epd=%u ppd=%s", sw->clp_cells, sw->epd_cells, sw->ppd ? "yes" : "no");
+    fprintf(out, " police=%s cdvt=%s signal=%s\n", police[sw->police], cdvt, signal);
 }
 
 static void list_link(const struct pvma_topology *t, const struct pvma_topo_link *link, FILE *out)
@@ -108,7 +112,7 @@ static void list_pvc(const struct pvma_topology *t, const struct pvma_topo_pvc *
 
 static void list_source(const struct pvma_topology *t, const struct pvma_topo_source *s, FILE *out)
 {
-    static const char *const types[] = {"cbr", "poisson", "onoff"};
+    static const char *const types[] = {"cbr", "poisson", "onoff", "bernoulli"};
     const struct pvma_source_options *o = &s->options;
     char rate[32], on[32], off[32], start[32], stop[32];
     pvma_rate_format(o->rate_bps, rate, sizeof rate);
@@ -116,14 +120,18 @@ static void list_source(const struct pvma_topology *t, const struct pvma_topo_so
     if (s->in_switch)
         fprintf(out, " at=%s copy=%g", t->nodes[s->from].name, o->copy);
     else
-        fprintf(out, " from=%s to=%s", t->nodes[s->from].name, t->nodes[s->to].name);
+        fprintf(out, " from=%s to=%s", t->nodes[s->from].name, s->to_name);
     fprintf(out, " type=%s rate=%s", types[o->type], rate);
     pvma_time_format(o->start, start, sizeof start);
     pvma_time_format(o->stop, stop, sizeof stop);
     if (o->type == PVMA_ONOFF) {
         pvma_time_format(o->on_mean, on, sizeof on);
         pvma_time_format(o->off_mean, off, sizeof off);
-        fprintf(out, " on=%s off=%s", on, off);
+        fprintf(out, " on=%s off=%s spacing=%s", on, off, o->spacing == PVMA_SPACING_CONSTANT ? "constant" : "random");
+    }
+    if (o->slot_bps) {
+        pvma_rate_format(o->slot_bps, rate, sizeof rate);
+        fprintf(out, " slot=%s", rate);
     }
     if (o->off_rate_bps) {
         pvma_rate_format(o->off_rate_bps, rate, sizeof rate);

@@ -5,17 +5,16 @@
 #include "core/error.h"
 #include "topology_reader.h"
 
-enum { LINKS_MAX = 8192, LIST_MAX = 4096 };
+enum { LINKS_MAX = 8192 };
 
-/* Appends a zeroed element of `size` octets to a list and returns it. */
-static void *one_more(void **list, size_t *count, size_t size)
+void *pvma_reader_more(void **list, size_t *count, size_t size)
 {
     if ((*count & (*count - 1)) == 0) /* a power of two or 0: full */
         *list = pvma_renew(*list, (*count ? 2 * *count : 1) * size);
     return memset((char *)*list + (*count)++ * size, 0, size);
 }
 
-static bool is_name(const char *text)
+bool pvma_reader_is_name(const char *text)
 {
     if (!isalpha((unsigned char)*text))
         return false;
@@ -25,8 +24,7 @@ static bool is_name(const char *text)
     return true;
 }
 
-/* Consumes the word "key=value" of the line and returns the value; NULL when there is none. */
-static char *take_word(struct pvma_reader *r, unsigned first, const char *key)
+char *pvma_reader_take(struct pvma_reader *r, unsigned first, const char *key)
 {
     char *found = NULL;
     for (unsigned i = first; i < r->words; i++) {
@@ -79,9 +77,9 @@ static bool profile_is_sound(const struct pvma_profile *p)
 void pvma_read_profile(struct pvma_reader *r)
 {
     struct pvma_topology *t = r->t;
-    char *like = take_word(r, 2, "like");
+    char *like = pvma_reader_take(r, 2, "like");
     const struct pvma_profile *base = like ? find_profile(t, like) : NULL;
-    if (!is_name(r->word[1]) || strlen(r->word[1]) > PVMA_NAME_MAX || find_profile(t, r->word[1])) {
+    if (!pvma_reader_is_name(r->word[1]) || strlen(r->word[1]) > PVMA_NAME_MAX || find_profile(t, r->word[1])) {
         pvma_reader_complain(r, r->line, "the name of profile \"%.40s\" is taken or invalid; choose another",
                              r->word[1]);
         return;
@@ -91,7 +89,7 @@ void pvma_read_profile(struct pvma_reader *r)
         return;
     }
     struct pvma_profile *profile = pvma_profile_copy(base, r->word[1]);
-    struct pvma_profile **place = one_more((void **)&t->profiles, &t->profile_count, sizeof *place);
+    struct pvma_profile **place = pvma_reader_more((void **)&t->profiles, &t->profile_count, sizeof *place);
     *place = profile;
     for (unsigned i = 2; i < r->words; i++)
         if (*r->word[i])
@@ -102,8 +100,7 @@ void pvma_read_profile(struct pvma_reader *r)
 
 /* ---- nodes ---- */
 
-/* Adds the nodes of a range, all copies of `form`. */
-static void add_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
+void pvma_reader_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
 {
     struct pvma_topology *t = r->t;
     struct pvma_range range;
@@ -112,7 +109,7 @@ static void add_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
     for (unsigned i = 0; i < range.count; i++) {
         char name[PVMA_NAME_MAX + 1];
         bool fits = pvma_range_name(&range, i, name);
-        if (!fits || !is_name(name)) {
+        if (!fits || !pvma_reader_is_name(name)) {
             pvma_reader_complain(r, r->line, "\"%.40s\" is not a name; use letters, digits, '-', '_' and '.'", name);
             return;
         }
@@ -126,7 +123,7 @@ static void add_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
             pvma_reader_complain(r, r->line, "more than %d nodes; simulate fewer", PVMA_TOPOLOGY_NODES_MAX);
             return;
         }
-        struct pvma_topo_node *node = one_more((void **)&t->nodes, &t->node_count, sizeof *node);
+        struct pvma_topo_node *node = pvma_reader_more((void **)&t->nodes, &t->node_count, sizeof *node);
         *node = *form;
         node->line = r->line;
         strcpy(node->name, name);
@@ -136,78 +133,13 @@ static void add_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
 void pvma_read_host(struct pvma_reader *r)
 {
     static const struct pvma_option none[] = {{0}};
-    char *name = take_word(r, 2, "profile");
+    char *name = pvma_reader_take(r, 2, "profile");
     struct pvma_topo_node form = {.is_host = true, .profile = find_profile(r->t, name ? name : "ideal")};
     pvma_reader_options(r, 2, none, NULL);
     if (form.profile)
-        add_nodes(r, &form);
+        pvma_reader_nodes(r, &form);
     else
         pvma_reader_complain(r, r->line, "there is no profile \"%.40s\"; see: atm-sim profiles", name);
-}
-
-static const struct pvma_switch_options *find_model(const char *name)
-{
-    static const struct {
-        const char *name;
-        struct pvma_switch_options options;
-    } models[] = {
-        {"output", {PVMA_OUTPUT_QUEUED, 16, 0, 0, PVMA_BUFFER_INFINITE, 0, 0, 4, PVMA_MATCHING_FAIR, 500 * PVMA_US}},
-        {"asx100",
-         {PVMA_OUTPUT_QUEUED, 16, 10 * PVMA_US, INT64_C(2400000000), PVMA_BUFFER_FINITE, 4096, 0, 4, PVMA_MATCHING_FAIR,
-          500 * PVMA_US}},
-        {"asx200",
-         {PVMA_OUTPUT_QUEUED, 16, 10 * PVMA_US, INT64_C(2500000000), PVMA_BUFFER_FINITE, 8192, 0, 4, PVMA_MATCHING_FAIR,
-          500 * PVMA_US}},
-        {"an2", {PVMA_CROSSBAR, 16, 12 * PVMA_US, 0, PVMA_BUFFER_FINITE, 256, 0, 4, PVMA_MATCHING_FAIR, 500 * PVMA_US}},
-    };
-    for (size_t i = 0; i < sizeof models / sizeof models[0]; i++)
-        if (!strcmp(models[i].name, name))
-            return &models[i].options;
-    return NULL;
-}
-
-static void set_buffer(struct pvma_reader *r, const char *text, struct pvma_switch_options *sw)
-{
-    static const struct pvma_option cells[] = {
-        {"buffer", PVMA_OPTION_COUNT, offsetof(struct pvma_switch_options, buffer_cells), 1, 10000000, NULL}, {0}};
-    if (!strcmp(text, "infinite")) {
-        sw->buffer = PVMA_BUFFER_INFINITE;
-        return;
-    }
-    bool counted = !strncmp(text, "count:", 6);
-    sw->buffer = counted ? PVMA_BUFFER_COUNTED : PVMA_BUFFER_FINITE;
-    if (pvma_option_set(cells, "buffer", counted ? text + 6 : text, sw))
-        pvma_reader_complain(r, r->line, "buffer=%.40s: give cells, count:CELLS or infinite", text);
-}
-
-void pvma_read_switch(struct pvma_reader *r)
-{
-#define FIELD(name) offsetof(struct pvma_switch_options, name)
-    static const struct pvma_option options[] = {{"ports", PVMA_OPTION_COUNT, FIELD(ports), 2, 255, NULL},
-                                                 {"latency", PVMA_OPTION_TIME, FIELD(latency), 0, 0, NULL},
-                                                 {"fabric", PVMA_OPTION_RATE, FIELD(fabric_bps), 0, 0, NULL},
-                                                 {"credits", PVMA_OPTION_COUNT, FIELD(credits), 0, 1000000, NULL},
-                                                 {"iterations", PVMA_OPTION_COUNT, FIELD(iterations), 1, 64, NULL},
-                                                 {"matching", PVMA_OPTION_CHOICE, FIELD(matching), 0, 0, "fair|random"},
-                                                 {"signal", PVMA_OPTION_TIME, FIELD(signal), 0, 0, NULL},
-                                                 {0}};
-#undef FIELD
-    char *model = take_word(r, 2, "model"), *buffer = take_word(r, 2, "buffer");
-    const struct pvma_switch_options *base = find_model(model ? model : "output");
-    if (!base) {
-        pvma_reader_complain(r, r->line, "there is no model \"%.40s\"; give output, asx100, asx200 or an2", model);
-        return;
-    }
-    struct pvma_topo_node form = {.sw = *base};
-    if (buffer)
-        set_buffer(r, buffer, &form.sw);
-    pvma_reader_options(r, 2, options, &form.sw);
-    if (form.sw.model == PVMA_CROSSBAR && form.sw.ports > 64)
-        pvma_reader_complain(r, r->line, "a crossbar has at most 64 ports");
-    else if (form.sw.model != PVMA_CROSSBAR && form.sw.credits)
-        pvma_reader_complain(r, r->line, "credits need a queue for each VC; use model=an2");
-    else
-        add_nodes(r, &form);
 }
 
 /* ---- links ---- */
@@ -250,7 +182,7 @@ static bool add_link(struct pvma_reader *r, int a, int b, const struct pvma_link
     int a_port = free_port(r, (unsigned)a), b_port = free_port(r, (unsigned)b);
     if (a_port < 0 || b_port < 0)
         return false;
-    struct pvma_topo_link *link = one_more((void **)&t->links, &t->link_count, sizeof *link);
+    struct pvma_topo_link *link = pvma_reader_more((void **)&t->links, &t->link_count, sizeof *link);
     *link = (struct pvma_topo_link){r->line, (unsigned)a, (unsigned)b, (unsigned)a_port, (unsigned)b_port, *options};
     return true;
 }
@@ -280,9 +212,9 @@ void pvma_read_link(struct pvma_reader *r)
             return;
 }
 
-/* ---- VCs and sources ---- */
+/* ---- VCs ---- */
 
-static int named_host(struct pvma_reader *r, const char *name, bool host)
+int pvma_reader_node(struct pvma_reader *r, const char *name, bool host)
 {
     int node = pvma_topology_node(r->t, name);
     if (node >= 0 && r->t->nodes[node].is_host == host)
@@ -313,11 +245,12 @@ void pvma_read_pvc(struct pvma_reader *r)
 #undef FIELD
     struct pvc_options o = {.contract.aal = PVMA_AAL5, .flow = PVMA_DUPLEX};
     pvma_reader_options(r, 3, options, &o);
-    int from = named_host(r, r->word[1], true), to = named_host(r, r->word[2], true);
+    int from = pvma_reader_node(r, r->word[1], true), to = pvma_reader_node(r, r->word[2], true);
     if (from < 0 || to < 0)
         return;
-    if (from == to || r->t->pvc_count == LIST_MAX) {
-        pvma_reader_complain(r, r->line, "a PVC leads from one host to another, and there are at most %d", LIST_MAX);
+    if (from == to || r->t->pvc_count == PVMA_LIST_MAX) {
+        pvma_reader_complain(r, r->line, "a PVC leads from one host to another, and there are at most %d",
+                             PVMA_LIST_MAX);
         return;
     }
     if (o.contract.paced && !o.peak)
@@ -328,65 +261,6 @@ void pvma_read_pvc(struct pvma_reader *r)
     o.contract.wanted = o.contract.minimum = bandwidth;
     if (o.flow == PVMA_DUPLEX)
         o.contract.back_wanted = o.contract.back_minimum = bandwidth;
-    struct pvma_topo_pvc *pvc = one_more((void **)&r->t->pvcs, &r->t->pvc_count, sizeof *pvc);
+    struct pvma_topo_pvc *pvc = pvma_reader_more((void **)&r->t->pvcs, &r->t->pvc_count, sizeof *pvc);
     *pvc = (struct pvma_topo_pvc){r->line, (unsigned)from, (unsigned)to, o.contract};
-}
-
-static void check_source(struct pvma_reader *r, const struct pvma_source_options *o)
-{
-    if (!o->rate_bps)
-        pvma_reader_complain(r, r->line, "give the rate: rate=RATE");
-    if (o->type == PVMA_ONOFF && (o->on_mean < PVMA_US || o->off_mean < PVMA_US))
-        pvma_reader_complain(r, r->line, "type=onoff needs on=TIME and off=TIME, of 1us or more");
-    if (o->stop && o->stop <= o->start)
-        pvma_reader_complain(r, r->line, "the source stops before it starts");
-}
-
-static void add_source(struct pvma_reader *r, int from, int to, bool in_switch, const struct pvma_source_options *o)
-{
-    struct pvma_topology *t = r->t;
-    if (!is_name(r->word[1]) || strlen(r->word[1]) > PVMA_NAME_MAX || t->source_count == LIST_MAX || from == to) {
-        pvma_reader_complain(r, r->line,
-                             "\"%.40s\" is not a name, or the source leads to its own host, or there are more than %d",
-                             r->word[1], LIST_MAX);
-        return;
-    }
-    for (size_t i = 0; i < t->source_count; i++)
-        if (!strcmp(t->sources[i].name, r->word[1]))
-            pvma_reader_complain(r, r->line, "source %s is already declared on line %u; give it another name",
-                                 r->word[1], t->sources[i].line);
-    struct pvma_topo_source *source = one_more((void **)&t->sources, &t->source_count, sizeof *source);
-    *source = (struct pvma_topo_source){.line = r->line,
-                                        .in_switch = in_switch,
-                                        .from = (unsigned)from,
-                                        .to = in_switch ? 0 : (unsigned)to,
-                                        .options = *o};
-    strcpy(source->name, r->word[1]);
-}
-
-void pvma_read_source(struct pvma_reader *r)
-{
-#define FIELD(name) offsetof(struct pvma_source_options, name)
-    static const struct pvma_option options[] = {{"type", PVMA_OPTION_CHOICE, FIELD(type), 0, 0, "cbr|poisson|onoff"},
-                                                 {"rate", PVMA_OPTION_RATE, FIELD(rate_bps), 0, 0, NULL},
-                                                 {"off-rate", PVMA_OPTION_RATE, FIELD(off_rate_bps), 0, 0, NULL},
-                                                 {"on", PVMA_OPTION_TIME, FIELD(on_mean), 0, 0, NULL},
-                                                 {"off", PVMA_OPTION_TIME, FIELD(off_mean), 0, 0, NULL},
-                                                 {"start", PVMA_OPTION_TIME, FIELD(start), 0, 0, NULL},
-                                                 {"stop", PVMA_OPTION_TIME, FIELD(stop), 0, 0, NULL},
-                                                 {"copy", PVMA_OPTION_CHANCE, FIELD(copy), 0, 0, NULL},
-                                                 {0}};
-#undef FIELD
-    struct pvma_source_options o = {.copy = 0.5};
-    char *at = take_word(r, 2, "at"), *from = take_word(r, 2, "from"), *to = take_word(r, 2, "to");
-    pvma_reader_options(r, 2, options, &o);
-    check_source(r, &o);
-    if (at ? from || to : !from || !to) {
-        pvma_reader_complain(r, r->line, "give its place: at=SWITCH, or from=HOST to=HOST");
-        return;
-    }
-    int first = at ? named_host(r, at, false) : named_host(r, from, true);
-    int last = at ? -2 : named_host(r, to, true);
-    if (first >= 0 && (at || last >= 0))
-        add_source(r, first, last, at != NULL, &o);
 }

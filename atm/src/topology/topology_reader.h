@@ -1,11 +1,11 @@
-/* topology_reader.h - inside the topology parser: the text, line by line. For topology*.c only. */
+/* topology_reader.h - texts read line by line: topologies, and experiments, whose lines look alike. */
 #ifndef PVMA_TOPOLOGY_READER_H
 #define PVMA_TOPOLOGY_READER_H
 
 #include "topology.h"
 #include "topology_option.h"
 
-enum { PVMA_WORDS_MAX = 64, PVMA_RANGE_MAX = 1024 };
+enum { PVMA_WORDS_MAX = 64, PVMA_RANGE_MAX = 1024, PVMA_LIST_MAX = 4096 };
 
 struct pvma_reader {
     const char *name;
@@ -13,15 +13,27 @@ struct pvma_reader {
     unsigned errors;
     char *word[PVMA_WORDS_MAX]; /* of the line; the first is its kind */
     unsigned words;
-    struct pvma_topology *t;
+    struct pvma_topology *t; /* NULL: another kind of text */
 };
 
 /* Logs "NAME:LINE: ..." for the line being read, and counts it. */
 void pvma_reader_complain(struct pvma_reader *r, unsigned line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Splits a line, which it changes, into r->word, without its comment. */
+void pvma_reader_split(struct pvma_reader *r, char *text);
+
+/* Whether a text consists of printable ASCII, tabs and line ends. */
+bool pvma_text_is_plain(const char *text, size_t length);
+
+/* Reads a file, or the first octets beyond PVMA_TOPOLOGY_BYTES_MAX. Free the text; look at ferror(). */
+char *pvma_text_read(FILE *file, size_t *length);
+
 /* Sets the options in the words from `first` on; complains about words that are not options. */
 void pvma_reader_options(struct pvma_reader *r, unsigned first, const struct pvma_option *options, void *target);
+
+/* Consumes the word "key=value" of the line and returns the value; NULL when there is none. */
+char *pvma_reader_take(struct pvma_reader *r, unsigned first, const char *key);
 
 /* The value of a word "key=value"; NULL when its key differs. */
 const char *pvma_reader_value(const char *word, const char *key);
@@ -40,7 +52,19 @@ bool pvma_range_parse(struct pvma_reader *r, const char *text, struct pvma_range
 /* Writes name number `index` of a range; false: too long. */
 bool pvma_range_name(const struct pvma_range *range, unsigned index, char name[PVMA_NAME_MAX + 1]);
 
-/* ---- one parser for each kind of line, in topology_lines.c ---- */
+/* Whether a text may be the name of a node or a source. */
+bool pvma_reader_is_name(const char *text);
+
+/* Appends a zeroed element of `size` octets to a list and returns it. */
+void *pvma_reader_more(void **list, size_t *count, size_t size);
+
+/* Number of the host or switch of that name; -1 after a message when there is none. */
+int pvma_reader_node(struct pvma_reader *r, const char *name, bool host);
+
+/* Adds the nodes of the range that the line's second word names, all copies of `form`. */
+void pvma_reader_nodes(struct pvma_reader *r, const struct pvma_topo_node *form);
+
+/* ---- one parser for each kind of line, in topology_lines.c, topology_switch.c and topology_source.c ---- */
 
 void pvma_read_profile(struct pvma_reader *r);
 void pvma_read_host(struct pvma_reader *r);

@@ -202,8 +202,12 @@ void pvmd_virtual_time_killed(pid_t pid)
 
 void pvmd_virtual_time_gone(pid_t pid)
 {
-    if (!watched || pid <= 0 || runs(pid))
+    if (!watched || pid <= 0)
         return;
+    if (runs(pid)) { /* it may connect again, and then counts from 0 */
+        clock_watch->tell(pid, 0, 0);
+        return;
+    }
     if (gone_count == gone_room) {
         size_t room = gone_room ? 2 * gone_room : 16;
         pid_t *more = realloc(gone, room * sizeof *more);

@@ -1,4 +1,4 @@
-# Completion for bash: pvm, pvm-info, pvm-perf, pvm-trace and pvmd3.
+# Completion for bash: pvm, pvm-info, pvm-perf, pvm-trace, pvmd3 and atm-sim.
 # Hosts and tids are those of the running machine. `pvm --attach` starts no daemon, and a machine that does not answer
 # within 2 s has none. Options are those of --help.
 
@@ -86,6 +86,20 @@ _dpvm_console() {
     esac
 }
 
+_dpvm_atm_sim() {
+    local commands
+    if ((COMP_CWORD == 1)); then
+        mapfile -t commands < <(timeout -k 1 2 "$program" --help </dev/null 2>/dev/null | sed -n 's/^  \([a-z]*\) .*/\1/p')
+        _dpvm_offer "${commands[@]}"
+        return
+    fi
+    case ${COMP_WORDS[1]}:$prev in
+    run:-l | run:--load) _dpvm_offer greedy echo cbr poisson none ;;
+    serve:-c | serve:--clock) _dpvm_offer real virtual ;;
+    *) if [[ $cur == -* ]]; then _dpvm_options "$program" "${COMP_WORDS[1]}"; else _dpvm_files; fi ;;
+    esac
+}
+
 _dpvm() {
     local program=$1 cur=$2 prev=$3
     COMPREPLY=()
@@ -93,6 +107,7 @@ _dpvm() {
     [[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD - 2]} # bash splits --option=word
     case ${program##*/}:$prev in
     pvm:*) _dpvm_console ;;
+    atm-sim:*) _dpvm_atm_sim ;;
     pvm-info:-t | pvm-info:--task) _dpvm_tids ;;
     pvm-perf:-H | pvm-perf:--hosts) _dpvm_hosts ;;
     pvm-perf:-e | pvm-perf:--encodings) _dpvm_offer default raw inplace psend all ;;
@@ -115,4 +130,4 @@ _dpvm() {
     esac
 }
 
-complete -F _dpvm pvm pvm-info pvm-perf pvm-trace pvmd3
+complete -F _dpvm pvm pvm-info pvm-perf pvm-trace pvmd3 atm-sim

@@ -49,6 +49,11 @@ has "options of pvm run" "--hostfile " "$(offered "$DPVM_BIN/pvm" run --h)"
 has "options of pvm top" "--filter " "$(offered "$DPVM_BIN/pvm" top --f)"
 has "keys of pvm top" "received " "$(offered "$DPVM_BIN/pvm" top --sort rec)"
 has "options of pvm doctor" "--quiet " "$(offered "$DPVM_BIN/pvm" doctor --q)"
+if [ -x "$DPVM_BIN/atm-sim" ]; then # builds may be without it
+    same "commands of atm-sim" "sweep " "$(offered "$DPVM_BIN/atm-sim" sw)"
+    has "options of atm-sim sweep" "--only " "$(offered "$DPVM_BIN/atm-sim" sweep --o)"
+    same "loads of atm-sim run" "echo " "$(offered "$DPVM_BIN/atm-sim" run --load = e)"
+fi
 same "signals" "TERM " "$(offered pvm sig TERM)"
 pvm -c help
 for file in pvm.bash _pvm; do

@@ -9,7 +9,7 @@ enum { EXIT_USAGE = 2 };
 /* Runs a command; argv[0] is its name. Returns the exit code. */
 typedef int command_run(int argc, char **argv);
 
-command_run command_topo, command_run_network, command_serve, command_exec, command_profiles;
+command_run command_topo, command_run_network, command_serve, command_exec, command_machine, command_profiles;
 
 /* For a command's parser: a whole number from min to max; ends with a usage message otherwise. */
 long command_number(const char *text, long min, long max, const char *what, struct argp_state *state);

@@ -7,6 +7,7 @@
 #include "reproduce/programs.h"
 #include "reproduce/reproduce.h"
 #include "core/log.h"
+#include "sweep/sweep.h"
 #include "command.h"
 
 static const struct {
@@ -16,9 +17,11 @@ static const struct {
 } commands[] = {
     {"topo", command_topo, "check, list or draw a topology"},
     {"run", command_run_network, "run a network with its traffic; show times, counters, digest"},
+    {"sweep", sweep_main, "run experiments with varied parameters; write tables and figures"},
     {"reproduce", reproduce_main, "repeat the papers' experiments; show printed and simulated results"},
     {"programs", programs_main, "run matmul, pde and molecules over every stack of the papers"},
     {"serve", command_serve, "serve the network to programs"},
+    {"machine", command_machine, "run a program in virtual time: with a network, daemons and hosts of its own"},
     {"exec", command_exec, "run a program on a served network, in its time"},
     {"profiles", command_profiles, "list the built-in host profiles, with the origin of each figure"},
 };
@@ -52,6 +55,7 @@ static void usage(FILE *out)
 int main(int argc, char **argv)
 {
     const char *word = argc > 1 ? argv[1] : "";
+    argp_err_exit_status = EXIT_USAGE;
     pvmc_log_to(say, NULL, PVMC_LOG_WARNING);
     if (!strcmp(word, "--help") || !strcmp(word, "-?")) {
         usage(stdout);

@@ -3,9 +3,10 @@
 #include <string.h>
 #include "serve/serve.h"
 #include "core/config.h"
+#include "capture_options.h"
 #include "command.h"
 
-enum { KEY_ONCE = 256, KEY_COUNTERS };
+enum { KEY_ONCE = 256, KEY_COUNTERS, KEY_DIGEST };
 
 static const struct argp_option options[] = {
     {"topology", 't', "FILE", 0, "The network (default: PVM_ATM_TOPOLOGY)", 0},
@@ -14,7 +15,8 @@ static const struct argp_option options[] = {
     {"wait-for", 'w', "PROGRAMS", 0, "Virtual time begins when this many programs have connected (default: 1)", 0},
     {"seed", 'S', "NUMBER", 0, "Seed of all random numbers (default: 1)", 0},
     {"once", KEY_ONCE, NULL, 0, "End when the last program has left", 0},
-    {"counters", KEY_COUNTERS, NULL, 0, "Show the counters of all layers at the end", 0},
+    {"counters", KEY_COUNTERS, NULL, 0, "Show the counters of all layers at the end, and on SIGUSR1", 0},
+    {"digest", KEY_DIGEST, NULL, 0, "Likewise the digest of all events: equal runs have equal ones", 0},
     {0}};
 
 static bool parse_clock(const char *name, const char *text, struct argp_state *state)
@@ -45,6 +47,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return o->once = true, 0;
     case KEY_COUNTERS:
         return o->report = true, 0;
+    case KEY_DIGEST:
+        return o->digest = true, 0;
+    case ARGP_KEY_INIT:
+        return state->child_inputs[0] = &o->capture, 0;
     case ARGP_KEY_ARG:
         argp_error(state, "%s: give the topology as --topology=%s", arg, arg);
         return 0;
@@ -66,7 +72,8 @@ int command_serve(int argc, char **argv)
                                    .wait_for = 1,
                                    .seed = 1};
     static const struct argp parser = {
-        options, parse, "", "Serve a simulated ATM network to programs of the Fore API and of PVM.", NULL, NULL, NULL};
+        options,          parse, "",  "Serve a simulated ATM network to programs of the Fore API and of PVM.",
+        capture_children, NULL,  NULL};
     argp_parse(&parser, argc, argv, 0, NULL, &o);
     if (!*o.socket && pvmc_config_daemon_file("atm-sim", path, sizeof path))
         return EXIT_USAGE;

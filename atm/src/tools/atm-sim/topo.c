@@ -1,8 +1,8 @@
-/* topo.c - atm-sim topo: checks, lists or draws a topology. */
+/* topo.c - atm-sim topo: checks, lists or draws a topology. What it accepts, `run` and `serve` accept, too. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include "command.h"
-#include "topology/topology.h"
+#include "network/network.h"
 
 enum { KEY_DOT = 256, KEY_LIST };
 
@@ -37,6 +37,26 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     return ARGP_ERR_UNKNOWN;
 }
 
+/* Builds the network once, because admission and routes decide whether its VCs fit. Logs what does not. */
+static bool is_feasible(const struct pvma_topology *t)
+{
+    struct pvma_net *net = pvma_net_new(t, 1);
+    bool feasible = net;
+    pvma_net_free(net);
+    return feasible;
+}
+
+static void show(const struct job *job, const struct pvma_topology *t)
+{
+    if (job->dot)
+        pvma_topology_dot(t, stdout);
+    else if (job->list)
+        pvma_topology_list(t, stdout);
+    else
+        printf("%s: %zu nodes, %zu links, %zu PVCs, %zu sources, %zu profiles\n", t->name, t->node_count, t->link_count,
+               t->pvc_count, t->source_count, t->profile_count);
+}
+
 int command_topo(int argc, char **argv)
 {
     static const struct argp argp = {options, parse, "FILE", "Check a topology and summarise it.", NULL, NULL, NULL};
@@ -46,13 +66,9 @@ int command_topo(int argc, char **argv)
     argp_parse(&argp, argc, argv, 0, NULL, &job);
     if (pvma_topology_load(job.file, &t))
         return EXIT_FAILURE;
-    if (job.dot)
-        pvma_topology_dot(&t, stdout);
-    else if (job.list)
-        pvma_topology_list(&t, stdout);
-    else
-        printf("%s: %zu nodes, %zu links, %zu PVCs, %zu sources, %zu profiles\n", t.name, t.node_count, t.link_count,
-               t.pvc_count, t.source_count, t.profile_count);
+    bool feasible = is_feasible(&t);
+    if (feasible)
+        show(&job, &t);
     pvma_topology_free(&t);
-    return EXIT_SUCCESS;
+    return feasible ? EXIT_SUCCESS : EXIT_FAILURE;
 }

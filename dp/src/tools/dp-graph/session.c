@@ -268,13 +268,46 @@ static int fail(struct session *s, const char *what)
     return EXIT_FAILURE;
 }
 
+/* What libdp knows of this node, by the first endpoint of the process; false if that cannot be opened. */
+static bool find_node(const struct dp_graph *graph, size_t process, struct dpaddress *own)
+{
+    size_t i = 0;
+    while (i < graph->endpoint_count && graph->endpoints[i].process != process)
+        i++;
+    if (i == graph->endpoint_count)
+        return false;
+    const struct dp_graph_endpoint *e = &graph->endpoints[i];
+    int fd = *e->interface ? dp_open_on(e->interface, e->dpid) : dp_open(e->dpid);
+    bool found = fd >= 0 && dp_address(fd, own) == 0;
+    if (fd >= 0)
+        dp_close(fd);
+    return found;
+}
+
+static void explain_other_node(const struct dp_graph *graph, const char *name)
+{
+    const struct dp_graph_process *process = dp_graph_find_process(graph, name);
+    int nid = graph->nodes[process->node].nid;
+    struct dpaddress own;
+    fprintf(stderr, "dp-graph: process %s runs on node %d of the graph, and this is not that node", name, nid);
+    if (find_node(graph, (size_t)(process - graph->processes), &own)) {
+        const unsigned char *h = own.hardware;
+        fprintf(stderr,
+                ", but %d (%s, %02x:%02x:%02x:%02x:%02x:%02x): set DP_NID, the id of this node, to %d, or write \"%d "
+                "%02x:%02x:%02x:%02x:%02x:%02x\" into the table of nodes (DP_NART, /etc/dpvm/nart), or run it there",
+                own.nid, own.interface, h[0], h[1], h[2], h[3], h[4], h[5], nid, nid, h[0], h[1], h[2], h[3], h[4],
+                h[5]);
+    }
+    fprintf(stderr, "; see dp(7)\n");
+}
+
 /* Explains why a process cannot be opened, and what to do. */
-static int fail_to_open(struct session *s, const char *process)
+static int fail_to_open(struct session *s, const struct dp_graph *graph, const char *process)
 {
     if (errno == ENOENT)
         fprintf(stderr, "dp-graph: the graph has no process %s\n", process);
     else if (errno == EADDRNOTAVAIL)
-        fprintf(stderr, "dp-graph: process %s belongs to another node: its node id is not this node's\n", process);
+        explain_other_node(graph, process);
     else if (errno == EACCES)
         fprintf(stderr, "dp-graph: raw sockets are not allowed: CAP_NET_RAW or the helper dp-socket is needed, "
                         "see dp(7)\n");
@@ -293,7 +326,7 @@ int session_run(const struct dp_graph *graph, const char *process, const struct 
     *s = (struct session){.options = options, .reread = reread, .context = context};
     s->process = dp_process_open(graph, process);
     if (!s->process)
-        return fail_to_open(s, process);
+        return fail_to_open(s, graph, process);
     s->signals = catch_signals();
     if (s->signals < 0 || start_command(s) < 0)
         return fail(s, "the command cannot be started");

@@ -29,7 +29,11 @@ int diagnose_exercise(const char *carrier, uint16_t nid, int patience_s)
             "reliable, go-back-n and tcp repair\n",
             carrier, nid, patience_s);
     else if (errno == EHOSTDOWN)
-        fprintf(stderr, "dp-perf: node %u does not answer: is `dp-perf serve' running there?\n", nid);
+        fprintf(
+            stderr,
+            "dp-perf: node %u does not answer: is `dp-perf serve' running there? It prints the id of its node, which "
+            "DP_NID sets there\n",
+            nid);
     else if (errno == ECONNRESET)
         fprintf(stderr, "dp-perf: over %s node %u has closed its end\n", carrier, nid);
     else if (errno == EADDRNOTAVAIL)

@@ -1,0 +1,20 @@
+/* an2.h - single runs of the AN2 paper's experiments. The report gives the costs of an Alpha and counts events. */
+#ifndef PVMA_AN2_H
+#define PVMA_AN2_H
+
+#include "lab/lab.h"
+#include "report/report.h"
+
+/* Figure 7: the mean round trip in us of a UDP echo between two switches that up to three TCP streams share. */
+double an2_echo_us(struct report *report, uint32_t bytes, unsigned streams);
+
+/* Figure 9: the round trip in us of PVM on TCP (LAB_PVM_DIRECT) or on the adapter (LAB_FORE5). */
+double an2_pvm_us(struct report *report, enum lab_stack stack, uint32_t bytes);
+
+/* Figure 11: per cent of cells and packets lost, and Mbit/s, of 1 to 6 TCP sessions on one link for a second. */
+struct an2_loss {
+    double cells, packets, mbits;
+};
+struct an2_loss an2_congestion(struct report *report, unsigned sessions, unsigned credits, uint64_t seed);
+
+#endif

@@ -1,0 +1,31 @@
+/* experiment_lines.h - inside the parser of experiments: one function for each kind of line. */
+#ifndef SWEEP_EXPERIMENT_LINES_H
+#define SWEEP_EXPERIMENT_LINES_H
+
+#include "experiment.h"
+#include "topology/topology_reader.h"
+
+/* A file being read. */
+struct sweep_reader {
+    struct pvma_reader r; /* the words of the line, without its comment */
+    struct sweep_experiment *e;
+    const char *rest; /* the line after its first word, with everything */
+    char *block;      /* the topology in braces, as far as it is read; NULL: outside */
+    size_t block_size;
+    FILE *block_out;
+};
+
+typedef void sweep_read_line(struct sweep_reader *s);
+
+sweep_read_line sweep_read_title, sweep_read_topology, sweep_read_set, sweep_read_vary, sweep_read_skip,
+    sweep_read_load, sweep_read_program, sweep_read_model, sweep_read_time, sweep_read_warmup, sweep_read_limit,
+    sweep_read_replications, sweep_read_seed, sweep_read_confidence, sweep_read_measure, sweep_read_value,
+    sweep_read_plot;
+
+/* The values of a range such as 64..1024*2 or 0.1..0.9+0.1 as texts, appended to a variable. False after a message. */
+bool sweep_add_range(struct sweep_reader *s, struct sweep_variable *v, const char *text);
+
+/* Appends a value to a variable; false after a message when there are too many. */
+bool sweep_add_value(struct sweep_reader *s, struct sweep_variable *v, const char *text);
+
+#endif

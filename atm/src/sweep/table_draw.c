@@ -1,0 +1,121 @@
+/* table_draw.c - the plots of an experiment. */
+#include <stdlib.h>
+#include <string.h>
+#include "base/quantity.h"
+#include "plot/plot.h"
+#include "table.h"
+
+enum { CURVES_MAX = 256 };
+
+/* The curves of a plot: points that differ only in x. */
+struct curves {
+    const struct sweep_table *table;
+    const struct sweep_plot *plot;
+    size_t first[CURVES_MAX]; /* a point of each */
+    size_t count;
+};
+
+/* The names of a curve: its series, and the values of other variables, which make curves of their own. */
+static void name_curve(const struct curves *c, size_t point, char *name, size_t size)
+{
+    const struct sweep_experiment *e = c->table->experiment;
+    size_t used = 0;
+    name[0] = 0;
+    if (c->plot->series >= 0)
+        used = (size_t)snprintf(name, size, "%s", sweep_point_value(e, point, (size_t)c->plot->series));
+    for (size_t i = 0; i < e->variable_count && used < size; i++)
+        if (e->variables[i].varies && (int)i != c->plot->x && (int)i != c->plot->series)
+            used += (size_t)snprintf(name + used, size - used, "%s%s %s", used ? ", " : "", e->variables[i].name,
+                                     sweep_point_value(e, point, i));
+    if (!used)
+        snprintf(name, size, "%s", e->columns[c->plot->y].name);
+}
+
+static bool same_curve(const struct curves *c, size_t a, size_t b)
+{
+    char name_a[256], name_b[256];
+    name_curve(c, a, name_a, sizeof name_a);
+    name_curve(c, b, name_b, sizeof name_b);
+    return !strcmp(name_a, name_b);
+}
+
+static void find_curves(struct curves *c)
+{
+    for (size_t p = 0; p < c->table->points; p++) {
+        size_t k = 0;
+        if (!sweep_table_has(c->table, p))
+            continue;
+        while (k < c->count && !same_curve(c, c->first[k], p))
+            k++;
+        if (k == c->count && c->count < CURVES_MAX)
+            c->first[c->count++] = p;
+    }
+}
+
+/* Times are microseconds; values of x that are no figures are numbered. */
+static double x_of(const struct curves *c, size_t point)
+{
+    const struct sweep_experiment *e = c->table->experiment;
+    const struct sweep_variable *v = &e->variables[c->plot->x];
+    const char *text = sweep_point_value(e, point, (size_t)c->plot->x);
+    char *end;
+    pvma_ps time;
+    double x = strtod(text, &end);
+    if (!pvma_time_parse(text, PVMA_NEVER, &time))
+        return (double)time / (double)PVMA_US;
+    if (end != text)
+        return x * (*end == 'k' ? 1e3 : *end == 'M' ? 1e6 : *end == 'G' ? 1e9 : 1);
+    for (size_t i = 0; i < v->count; i++)
+        if (!strcmp(v->values[i], text))
+            return (double)i;
+    return 0;
+}
+
+static void write_points(const struct curves *c, size_t curve, FILE *gnuplot)
+{
+    for (size_t p = 0; p < c->table->points; p++) {
+        if (!sweep_table_has(c->table, p) || !same_curve(c, c->first[curve], p))
+            continue;
+        struct sweep_estimate s = sweep_table_estimate(c->table, p, (size_t)c->plot->y);
+        fprintf(gnuplot, "%.8g %.8g", x_of(c, p), s.mean);
+        if (c->table->experiment->replications > 1)
+            fprintf(gnuplot, " %.8g", s.half_width);
+        fprintf(gnuplot, "\n");
+    }
+    plot_curve_end(gnuplot);
+}
+
+static void draw(const struct sweep_table *table, const struct sweep_plot *plot, const char *folder, FILE *gnuplot)
+{
+    const struct sweep_experiment *e = table->experiment;
+    struct curves c = {.table = table, .plot = plot};
+    char path[4096], x[2 * SWEEP_NAME_MAX], y[2 * SWEEP_NAME_MAX];
+    pvma_ps time;
+    const char *unit = sweep_workload_unit(e, (size_t)plot->y);
+    find_curves(&c);
+    if (!c.count)
+        return;
+    snprintf(path, sizeof path, "%s/%s-%s.svg", folder, e->name, plot->name);
+    snprintf(y, sizeof y, *unit ? "%s, %s" : "%s", e->columns[plot->y].name, unit);
+    bool is_time = !pvma_time_parse(e->variables[plot->x].values[0], PVMA_NEVER, &time) && time;
+    snprintf(x, sizeof x, "%s%s", e->variables[plot->x].name, is_time ? ", us" : "");
+    plot_begin(gnuplot, path, &(struct plot_axes){plot->title, x, y, plot->log_x, plot->log_y});
+    for (size_t i = 0; i < c.count; i++) {
+        char name[256];
+        name_curve(&c, c.first[i], name, sizeof name);
+        plot_curve(gnuplot, i == 0, (unsigned)i + 1, e->replications > 1 ? PLOT_BARS : PLOT_LINE, name);
+    }
+    plot_data(gnuplot);
+    for (size_t i = 0; i < c.count; i++)
+        write_points(&c, i, gnuplot);
+}
+
+int sweep_table_draw(const struct sweep_table *table, const char *folder)
+{
+    FILE *gnuplot = table->experiment->plot_count ? plot_open() : NULL;
+    if (!gnuplot)
+        return table->experiment->plot_count ? -1 : 0;
+    for (size_t i = 0; i < table->experiment->plot_count; i++)
+        draw(table, &table->experiment->plots[i], folder, gnuplot);
+    return plot_close(gnuplot);
+}

@@ -1,0 +1,124 @@
+/* workload_program.c - a program: any command line whose output has the results. */
+#include <errno.h>
+#include <fcntl.h>
+#include <regex.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include "core/error.h"
+#include "core/log.h"
+#include "topology/topology_reader.h"
+#include "workload.h"
+
+enum { TAIL = 400 }; /* octets of the output that a message shows */
+
+/* The last lines of a text, without its last line end. */
+static const char *tail_of(char *text)
+{
+    size_t length = strlen(text);
+    while (length && text[length - 1] == '\n')
+        text[--length] = 0;
+    return length > TAIL ? text + length - TAIL : text;
+}
+
+static char *read_all(FILE *file)
+{
+    size_t length = 0;
+    char *text = file ? pvma_text_read(file, &length) : pvma_new(1);
+    text = pvma_renew(text, length + 1);
+    text[length] = 0;
+    if (strlen(text) < length)
+        text[strlen(text)] = 0;
+    return text;
+}
+
+/* Shell and program are in the process group of the run, which the runner ends. */
+static int start(const char *command, const char *errors, int *fd)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return -1;
+    pid_t child = fork();
+    if (child == 0) {
+        FILE *to = freopen(errors, "w", stderr);
+        if (to && dup2(ends[1], STDOUT_FILENO) >= 0)
+            execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+        _exit(127);
+    }
+    close(ends[1]);
+    *fd = ends[0];
+    return child;
+}
+
+/* Returns the output, to be freed; NULL after a message. */
+static char *run_command(const char *command, const char *errors)
+{
+    int fd = -1, status = 0;
+    pid_t child = start(command, errors, &fd);
+    if (child < 0) {
+        pvmc_log(PVMC_LOG_ERROR, "cannot start a program: %s", strerror(errno));
+        return NULL;
+    }
+    FILE *out = fdopen(fd, "r"), *said;
+    char *output = read_all(out), *error_text;
+    fclose(out);
+    waitpid(child, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        return output;
+    said = fopen(errors, "re");
+    error_text = read_all(said);
+    if (said)
+        fclose(said);
+    pvmc_log(PVMC_LOG_ERROR, "the program ended with %s %d: %s", WIFEXITED(status) ? "status" : "signal",
+             WIFEXITED(status) ? WEXITSTATUS(status) : WTERMSIG(status),
+             *error_text ? tail_of(error_text) : tail_of(output));
+    free(error_text);
+    free(output);
+    return NULL;
+}
+
+/* The number in the first group of the first match. */
+static bool find_number(const char *pattern, const char *output, double *value)
+{
+    regex_t regex;
+    regmatch_t match[2];
+    if (regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE))
+        return false;
+    bool found = !regexec(&regex, output, 2, match, 0) && match[1].rm_so >= 0;
+    regfree(&regex);
+    if (!found)
+        return false;
+    char *end;
+    *value = strtod(output + match[1].rm_so, &end);
+    return end != output + match[1].rm_so;
+}
+
+static int find_values(const struct sweep_run *run, char *output, struct sweep_results *results)
+{
+    const struct sweep_experiment *e = run->experiment;
+    for (size_t i = 0; i < e->column_count; i++) {
+        char *pattern = sweep_substitute(run, e->columns[i].pattern);
+        bool found = pattern && find_number(pattern, output, &results->values[i]);
+        if (!found)
+            pvmc_log(PVMC_LOG_ERROR, "%s:%u: nothing in the output matches \"%s\": %s", e->path, e->columns[i].line,
+                     pattern ? pattern : "", tail_of(output));
+        free(pattern);
+        if (!found)
+            return PVMC_EFORMAT;
+    }
+    return 0;
+}
+
+int sweep_program_run(const struct sweep_run *run, const char *folder, struct sweep_results *results)
+{
+    char errors[4096];
+    snprintf(errors, sizeof errors, "%s/errors", folder);
+    setenv("PVM_TMP", folder, 1); /* machines of several runs do not meet */
+    char *command = sweep_substitute(run, run->experiment->work.text);
+    char *output = command ? run_command(command, errors) : NULL;
+    int error = output ? find_values(run, output, results) : PVMC_ESYSTEM;
+    free(output);
+    free(command);
+    return error;
+}

@@ -1,0 +1,231 @@
+/*
+ * farm.c - a master and workers, to see in virtual time what takes time and what overlaps.
+ *
+ *   farm overlap MS    each of 2 to 16 workers gets a task, computes MS of processor time and answers. All computing
+ *                      must overlap: one round may take 5 % longer than its computing, and the time that messages
+ *                      alone take, which an equal round without computing shows. Exit code 1 if it does not.
+ *   farm idle          programs that compute nothing. Prints the nanoseconds that each takes: the least of some runs,
+ *                      because interrupts and page faults in the program itself can only add to it.
+ *   farm deadlock      waits for a message that nobody sends.
+ *
+ * Computing is counted PVM_ATM_CPU times. There is one worker on each host but the first.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "pvm3.h"
+
+enum { TAG_TASK = 1, TAG_ANSWER, TAG_RING, TAG_PING };
+enum { WORKERS_MAX = 16, BYTES_MAX = 1 << 20, ROUNDS = 10, RUNS = 10, ELEMENTS = 1000, LOOKS = 1000 };
+
+static int tids[WORKERS_MAX], workers;
+static char data[BYTES_MAX];
+
+static long long now_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static double now_s(void)
+{
+    return (double)now_ns(CLOCK_MONOTONIC) / 1e9;
+}
+
+static void must(int rc, const char *what)
+{
+    if (rc >= 0)
+        return;
+    fprintf(stderr, "farm: %s: %s\n", what, pvm_errlist[-rc]);
+    pvm_exit();
+    exit(1);
+}
+
+/* ---- a worker ---- */
+
+static void compute(int us)
+{
+    long long end_ns = us ? now_ns(CLOCK_PROCESS_CPUTIME_ID) + us * 1000LL : 0;
+    while (us && now_ns(CLOCK_PROCESS_CPUTIME_ID) < end_ns)
+        ;
+}
+
+static void send_bytes(int to, int tag, int bytes)
+{
+    must(pvm_initsend(PvmDataRaw), "pvm_initsend");
+    must(pvm_pkbyte(data, bytes, 1), "pvm_pkbyte");
+    must(pvm_send(to, tag), "pvm_send");
+}
+
+/* A task says how long to compute. A ring's message goes on to the worker that it names. */
+static int work(int master)
+{
+    for (;;) {
+        int id = pvm_recv(-1, -1), bytes, tag, us, next;
+        must(id, "pvm_recv");
+        pvm_bufinfo(id, &bytes, &tag, NULL);
+        if (tag == TAG_TASK) {
+            must(pvm_upkint(&us, 1, 1), "pvm_upkint");
+            must(pvm_upkbyte(data, bytes - (int)sizeof us, 1), "pvm_upkbyte");
+            if (us < 0)
+                break;
+            compute(us);
+            send_bytes(master, TAG_ANSWER, 1);
+        } else if (tag == TAG_PING) {
+            must(pvm_upkbyte(data, bytes, 1), "pvm_upkbyte");
+            send_bytes(master, TAG_PING, bytes);
+        } else {
+            must(pvm_upkint(tids, workers = bytes / (int)sizeof *tids, 1), "pvm_upkint");
+            next = tids[0];
+            must(pvm_initsend(PvmDataRaw), "pvm_initsend");
+            pvm_pkint(tids + 1, workers - 1, 1);
+            must(pvm_send(workers > 1 ? next : master, TAG_RING), "pvm_send");
+        }
+    }
+    pvm_exit();
+    return 0;
+}
+
+/* ---- the master ---- */
+
+static void give(int worker, int us, int bytes)
+{
+    must(pvm_initsend(PvmDataRaw), "pvm_initsend");
+    pvm_pkint(&us, 1, 1);
+    must(pvm_pkbyte(data, bytes, 1), "pvm_pkbyte");
+    must(pvm_send(worker, TAG_TASK), "pvm_send");
+}
+
+/* One round: seconds until all have answered; until all was sent in *sent_s. */
+static double round_s(int n, int us, int bytes, double *sent_s)
+{
+    double start_s = now_s();
+    for (int i = 0; i < n; i++)
+        give(tids[i], us, bytes);
+    *sent_s = now_s() - start_s;
+    for (int i = 0; i < n; i++)
+        must(pvm_recv(-1, TAG_ANSWER), "pvm_recv");
+    return now_s() - start_s;
+}
+
+static int check_overlap(int us)
+{
+    static const struct {
+        int workers, bytes;
+    } rounds[] = {{2, 1},    {16, 1},    {2, 4096},  {3, 4096},   {4, 4096},
+                  {8, 4096}, {16, 4096}, {4, 30000}, {3, 250000}, {16, 250000}};
+    double factor = atof(getenv("PVM_ATM_CPU")), sent_s, d_s = us * 1e-6 * factor;
+    int bad = 0;
+    for (unsigned i = 0; i < sizeof rounds / sizeof *rounds; i++) {
+        int n = rounds[i].workers < workers ? rounds[i].workers : workers;
+        double own_s = round_s(n, 0, rounds[i].bytes, &sent_s);
+        double total_s = round_s(n, us, rounds[i].bytes, &sent_s);
+        int late = total_s > 1.05 * d_s + own_s || total_s < d_s;
+        printf("%2d workers of %.3f s, %6d bytes each: %.4f s, sent after %.4f s; without computing %.4f s%s\n", n, d_s,
+               rounds[i].bytes, total_s, sent_s, own_s, late ? ": WRONG" : "");
+        bad |= late;
+    }
+    return bad;
+}
+
+/* ---- programs that compute nothing ---- */
+
+static void ping_pong(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        send_bytes(tids[0], TAG_PING, 1000);
+        must(pvm_recv(tids[0], TAG_PING), "pvm_recv");
+        pvm_upkbyte(data, 1000, 1);
+    }
+}
+
+static void ring(void)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        must(pvm_initsend(PvmDataRaw), "pvm_initsend");
+        pvm_pkint(tids + 1, workers - 1, 1);
+        must(pvm_send(tids[0], TAG_RING), "pvm_send");
+        must(pvm_recv(-1, TAG_RING), "pvm_recv");
+    }
+}
+
+static void farm(void)
+{
+    double sent_s;
+    for (int i = 0; i < ROUNDS; i++)
+        round_s(workers, 0, 1000, &sent_s);
+}
+
+static void pack(void)
+{
+    must(pvm_initsend(PvmDataDefault), "pvm_initsend");
+    for (int i = 0; i < ELEMENTS; i++)
+        pvm_pkbyte(data, 1, 1);
+    must(pvm_send(tids[0], TAG_PING), "pvm_send");
+    must(pvm_recv(tids[0], TAG_PING), "pvm_recv");
+    for (int i = 0; i < ELEMENTS; i++)
+        pvm_upkbyte(data, 1, 1);
+}
+
+static void look(void)
+{
+    send_bytes(tids[0], TAG_PING, 1000);
+    for (int i = 0; i < LOOKS; i++)
+        now_s();
+    must(pvm_recv(tids[0], TAG_PING), "pvm_recv");
+}
+
+static int run_idle(void)
+{
+    static const struct {
+        const char *name;
+        void (*run)(void);
+    } programs[] = {{"ping-pong", ping_pong}, {"ring", ring}, {"farm", farm}, {"pack", pack}, {"look", look}};
+    enum { COUNT = sizeof programs / sizeof *programs };
+    long long least_ns[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+        programs[i].run(); /* once before, for the links */
+        least_ns[i] = -1;
+        for (int k = 0; k < RUNS; k++) {
+            long long start_ns = now_ns(CLOCK_MONOTONIC);
+            programs[i].run();
+            long long took_ns = now_ns(CLOCK_MONOTONIC) - start_ns;
+            least_ns[i] = least_ns[i] < 0 || took_ns < least_ns[i] ? took_ns : least_ns[i];
+        }
+    }
+    for (int i = 0; i < COUNT; i++)
+        printf("%-9s %lld\n", programs[i].name, least_ns[i]);
+    return 0;
+}
+
+/* Places one worker on each further host, and sets up the links. */
+static void start(const char *program)
+{
+    struct pvmhostinfo *hosts;
+    double sent_s;
+    int count;
+    must(pvm_config(&count, NULL, &hosts), "pvm_config");
+    for (workers = 0; workers < count - 1 && workers < WORKERS_MAX; workers++)
+        if (pvm_spawn((char *)program, NULL, PvmTaskHost, hosts[workers + 1].hi_name, 1, &tids[workers]) != 1)
+            must(tids[workers], "pvm_spawn");
+    round_s(workers, 0, 1, &sent_s);
+    round_s(workers, 0, 1, &sent_s);
+}
+
+int main(int argc, char **argv)
+{
+    must(pvm_mytid(), "pvm_mytid");
+    pvm_setopt(PvmRoute, PvmRouteDirect);
+    if (pvm_parent() > 0)
+        return work(pvm_parent());
+    if (argc > 1 && !strcmp(argv[1], "deadlock"))
+        must(pvm_recv(-1, TAG_ANSWER), "pvm_recv");
+    start(argv[0]);
+    int bad = argc > 2 && !strcmp(argv[1], "overlap") ? check_overlap(atoi(argv[2]) * 1000) : run_idle();
+    for (int i = 0; i < workers; i++)
+        give(tids[i], -1, 0);
+    pvm_exit();
+    return bad;
+}

@@ -1,0 +1,205 @@
+/* test_atm_sweep.c - experiments: their language, their points, warm-up and confidence. */
+#include <math.h>
+#include <stdlib.h>
+#include "core/error.h"
+#include "core/log.h"
+#include "atm/src/base/random.h"
+#include "atm/src/sweep/point.h"
+#include "atm/src/sweep/statistics.h"
+#include "atm/src/sweep/workload.h"
+#include "unit.h"
+
+static char said[4096];
+
+static void listen(enum pvmc_log_level level, const char *line, void *arg)
+{
+    (void)level, (void)arg;
+    size_t used = strlen(said);
+    snprintf(said + used, sizeof said - used, "%s\n", line);
+}
+
+static int parse(const char *text, struct sweep_experiment *e)
+{
+    said[0] = 0;
+    pvmc_log_to(listen, NULL, PVMC_LOG_WARNING);
+    return sweep_experiment_parse("x.exp", text, strlen(text), e);
+}
+
+/* ---- statistics ---- */
+
+/* Quantiles from the usual tables, two-sided. */
+START_TEST(student)
+{
+    static const struct {
+        double confidence;
+        size_t freedom;
+        double t;
+    } rows[] = {{0.90, 1, 6.3138},  {0.95, 1, 12.7062},  {0.90, 2, 2.9200},  {0.95, 4, 2.7764},  {0.99, 4, 4.6041},
+                {0.90, 9, 1.8331},  {0.95, 9, 2.2622},   {0.95, 10, 2.2281}, {0.95, 29, 2.0452}, {0.99, 30, 2.7500},
+                {0.90, 60, 1.6706}, {0.95, 120, 1.9799}, {0.95, 999, 1.9623}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        ck_assert_double_eq_tol(sweep_student(rows[i].confidence, rows[i].freedom), rows[i].t, 6e-5);
+}
+END_TEST
+
+START_TEST(estimates)
+{
+    static const double values[] = {4, 6, 8, 10, 12};
+    struct sweep_estimate e = sweep_estimate(values, 5, 0.95);
+    ck_assert_double_eq_tol(e.mean, 8, 1e-12);
+    ck_assert_double_eq_tol(e.half_width, 2.7764 * sqrt(10.0 / 5), 1e-3);
+    e = sweep_estimate(values, 1, 0.95);
+    ck_assert_double_eq(e.mean, 4);
+    ck_assert_double_eq(e.half_width, 0);
+}
+END_TEST
+
+/* 1000 observations, of which the first `raised` are higher by `by`, with a little alternation. */
+static size_t mser(size_t raised, double by)
+{
+    static double values[1000];
+    for (size_t i = 0; i < 1000; i++)
+        values[i] = (i < raised ? by : 0) + (i / 5 % 2 ? 1 : -1);
+    return sweep_mser5(values, 1000);
+}
+
+START_TEST(mser5)
+{
+    static double values[1000];
+    ck_assert_uint_eq(mser(0, 0), 0);
+    ck_assert_uint_eq(mser(100, 50), 100);
+    ck_assert_uint_eq(mser(400, 5), 400);
+    ck_assert_uint_eq(mser(103, 50), 105); /* whole batches */
+    ck_assert_uint_eq(mser(700, 50), SWEEP_SHORT);
+    ck_assert_uint_eq(sweep_mser5(values, 49), SWEEP_SHORT);
+    ck_assert_uint_eq(sweep_mser5(values, 1000), 0); /* all the same */
+    for (size_t i = 0; i < 1000; i++)
+        values[i] = (double)i; /* a trend without end */
+    ck_assert_uint_eq(sweep_mser5(values, 1000), SWEEP_SHORT);
+}
+END_TEST
+
+/* A transient that decays over a thousand observations of noise: nearly all of it is left out, and not much more. */
+START_TEST(mser5_of_a_transient)
+{
+    static double values[5000];
+    struct pvma_random random;
+    pvma_random_init(&random, 7, "noise");
+    for (size_t i = 0; i < 5000; i++)
+        values[i] = 20 * exp(-(double)i / 150) + (double)pvma_random_below(&random, 1000) / 1000;
+    size_t out = sweep_mser5(values, 5000);
+    ck_assert_uint_ge(out, 400);
+    ck_assert_uint_le(out, 1500);
+}
+END_TEST
+
+/* ---- the language ---- */
+
+static const char whole[] = "title  A title, with # in it\n"
+                            "vary size 64..256*2 # a comment\n"
+                            "vary rate 10M..30M+10M 155M\n"
+                            "set twice $size$size\n"
+                            "skip size=128 rate=155M\n"
+                            "topology {\n"
+                            "  host h[1-2]\n"
+                            "  link h1 h2 rate=$rate\n"
+                            "  pvc h1 h2\n"
+                            "}\n"
+                            "load poisson size=$size interval=1ms\n"
+                            "time 50ms\nwarmup 5ms\nreplications 3\nseed 9\nconfidence 90\n"
+                            "measure latency throughput@h1>h2 queue@h1>h2\n"
+                            "plot p x=size y=latency series=rate log=xy title=Latency, by size\n";
+
+START_TEST(reads_all)
+{
+    struct sweep_experiment e;
+    char where[256];
+    ck_assert_int_eq(parse(whole, &e), 0);
+    ck_assert_str_eq(said, "");
+    ck_assert_str_eq(e.name, "x");
+    ck_assert_str_eq(e.title.text, "A title, with # in it");
+    ck_assert_uint_eq(e.replications, 3);
+    ck_assert_uint_eq(e.seed, 9);
+    ck_assert_uint_eq(e.confidence, 90);
+    ck_assert_int_eq(e.warmup, SWEEP_WARMUP_TIME);
+    ck_assert_uint_eq(e.column_count, 3);
+    ck_assert_str_eq(e.plots[0].title, "Latency, by size");
+    ck_assert(e.plots[0].log_x && e.plots[0].log_y);
+    ck_assert_uint_eq(sweep_point_count(&e), 12);
+    sweep_point_format(&e, 0, where, sizeof where);
+    ck_assert_str_eq(where, "size=64 rate=10M");
+    sweep_point_format(&e, 7, where, sizeof where);
+    ck_assert_str_eq(where, "size=128 rate=155M");
+    ck_assert(sweep_point_is_skipped(&e, 7) && !sweep_point_is_skipped(&e, 6));
+    struct sweep_run run = {.experiment = &e, .point = 6, .replication = 2, .seed = 10};
+    char *text = sweep_substitute(&run, "$size ${rate}x $$size $ $9 $seed/$replication $twice ${size");
+    ck_assert_str_eq(text, "128 30Mx $size $ $9 10/2 128128 ${size");
+    free(text);
+    ck_assert_int_eq(sweep_workload_check(&e), 0);
+    sweep_experiment_free(&e);
+}
+END_TEST
+
+static void refuses(const char *text, const char *message)
+{
+    struct sweep_experiment e;
+    int error = parse(text, &e);
+    if (!error) {
+        error = sweep_workload_check(&e);
+        sweep_experiment_free(&e);
+    }
+    ck_assert_msg(error != 0 && strstr(said, message), "no \"%s\" in: %s", message, said);
+}
+
+#define PAIR "topology {\nhost h[1-2]\nlink h1 h2\npvc h1 h2\n}\n"
+
+START_TEST(refuses_mistakes)
+{
+    refuses("hots a\n", "x.exp:1: \"hots\" cannot begin a line; lines begin with title");
+    refuses("vary size\n", "x.exp:1: the line is too short; write: vary NAME VALUE...");
+    refuses("vary size 64..32*2\n", "x.exp:1: \"64..32*2\" is not a range; write FROM..TO+STEP");
+    refuses("vary size 1..100000+1\n", "x.exp:1: size has more than 1024 values; give fewer");
+    refuses("vary size 1\nvary size 2\n", "x.exp:2: size is already declared on line 1");
+    refuses("vary seed 1\n", "x.exp:1: $seed has a meaning of its own");
+    refuses("vary 9 1\n", "x.exp:1: \"9\" is not a name");
+    refuses("vary a 1..1000+1\nvary b 1..1000+1\n", "x.exp:2: more than 100000 points; vary less");
+    refuses("skip size=1\n", "x.exp:1: \"size=1\" does not begin with a variable");
+    refuses("title a\ntitle b\n", "x.exp:2: title is already on line 1; give it once");
+    refuses("title $a\n", "x.exp:1: there is no variable \"a\"; add above: vary a VALUE..., or write $$");
+    refuses("topology {\nhost a\n", "x.exp:1: the topology has no end; add a line with } after it");
+    refuses("topology {\nhost $a\n}\n", "x.exp:2: there is no variable \"a\"; declare it above the topology");
+    refuses("load none\nprogram true\n", "x.exp:2: the workload is already on line 1");
+    refuses("title x\n", "nothing runs; add: load KIND, program COMMAND or model NAME");
+    refuses("load greedy\nmeasure latency\n", "x.exp:1: the load has no network; add: topology FILE");
+    refuses("program true\n", "nothing is measured; add: value NAME REGULAR-EXPRESSION");
+    refuses("program true\nmeasure x\n", "x.exp:2: x: a program's results are values");
+    refuses("program true\nvalue x no group\n", "x.exp:2: \"no group\" is not a regular expression with a group");
+    refuses("program true\ntime 1s\nvalue x (1)\n", "x.exp:2: time and warmup are for a load");
+    refuses("replications 0\n", "x.exp:1: replications 0: give a number from 1 to 1000");
+    refuses("limit soon\n", "x.exp:1: limit soon: give a time of 1ms or more");
+    refuses("vary a 1\nplot p x=a y=b\n", "x.exp:2: plot p: x= must name a variable, y= a result");
+    refuses("vary a 1\nmeasure latency\nplot p x=a y=latency z=1\n", "x.exp:3: \"z=1\": give x=VARIABLE y=RESULT");
+    refuses("title \001\n", "x.exp:1: not a text; an experiment consists of printable ASCII");
+}
+END_TEST
+
+START_TEST(refuses_workloads)
+{
+    refuses(PAIR "load fast\nmeasure latency\n", "x.exp:6: load fast: give greedy, echo, cbr, poisson or none");
+    refuses(PAIR "load cbr\nmeasure latency\n", "x.exp:6: this load needs the mean time between PDUs: interval=TIME");
+    refuses(PAIR "load echo size=70000\nmeasure latency\n", "x.exp:6: size=70000: give a number from 0 to 65535");
+    refuses(PAIR "load echo\nmeasure lateness\n", "x.exp:7: lateness cannot be measured here; there are throughput");
+    refuses(PAIR "load echo\nmeasure queue\n", "x.exp:7: queue cannot be measured here");
+    refuses(PAIR "load echo\ntime 1ns\nmeasure latency\n", "x.exp:7: \"1ns\" is not a time of 1us or more");
+    refuses(PAIR "load echo\ntime 1s\nwarmup 2s\nmeasure latency\n", "x.exp:8: the warm-up is as long as the run");
+    refuses("topology nofile\nload echo\nmeasure latency\n", "x.exp:1: cannot read the topology nofile");
+    refuses("vary n 1 0\ntopology {\nhost h[1-2]\nlink h1 h2 loss=$n.5\n}\nload echo\nmeasure latency\n",
+            "x.exp:4: loss=1.5: give a probability from 0 to 1");
+    refuses("model nothing\nmeasure trip\n", "x.exp:1: there is no model \"nothing\"; there are suns-echo");
+    refuses("model an2-echo size=0\nmeasure trip\n", "x.exp:1: size=0: give a number from 1 to 8192");
+    refuses("model an2-echo\nmeasure speed\n", "x.exp:2: speed cannot be measured here; there are trip");
+    refuses("model suns-echo stack=fore5 network=fddi\nmeasure trip\n", "suns-echo: the Fore API needs network=atm");
+}
+END_TEST
+
+UNIT_MAIN("atm_sweep", student, estimates, mser5, mser5_of_a_transient, reads_all, refuses_mistakes, refuses_workloads)
