@@ -2,7 +2,7 @@
 #include "shadow.h"
 #include <stddef.h>
 
-bool pvmi_shadow_handing, pvmi_shadow_awaited;
+bool pvmi_shadow_handing, pvmi_shadow_due;
 
 void pvmi_shadow_enrolled(uint32_t tid)
 {
@@ -15,7 +15,7 @@ bool pvmi_shadow_begin(const struct pvmc_shadow *to, unsigned count, uint64_t by
     for (unsigned i = 0, n; i < count; i += n) {
         n = count - i < PVMC_SHADOWS_MAX ? count - i : PVMC_SHADOWS_MAX;
         if (!pvmc_virtual_clock->carry(to + i, n, bytes))
-            pvmi_shadow_handing = true;
+            pvmi_shadow_handing = pvmi_shadow_due = true;
     }
     return pvmi_shadow_handing;
 }
@@ -24,11 +24,12 @@ int pvmi_shadow_ask(const struct pvmc_shadow **list)
 {
     static struct pvmc_shadow under_way[PVMC_SHADOWS_MAX];
     int count = pvmc_virtual_clock ? pvmc_virtual_clock->under_way(under_way, &pvmi_shadow_handing) : -1;
+    pvmi_shadow_due = pvmi_shadow_handing;
     *list = under_way;
     return count;
 }
 
 void pvmi_shadow_clear(void)
 {
-    pvmi_shadow_handing = pvmi_shadow_awaited = false;
+    pvmi_shadow_handing = pvmi_shadow_due = false;
 }

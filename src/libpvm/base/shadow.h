@@ -14,13 +14,7 @@
 #include "core/clock.h"
 
 extern bool pvmi_shadow_handing; /* this task is handing a message to its daemon: no other may go there */
-extern bool pvmi_shadow_awaited; /* frames wait for their shadows */
-
-/* Whether pvmi_shadow_ask() may have news. */
-static inline bool pvmi_shadow_is_due(void)
-{
-    return __builtin_expect(pvmi_shadow_handing || pvmi_shadow_awaited, 0);
-}
+extern bool pvmi_shadow_due;     /* pvmi_shadow_ask() may have news: that, or frames wait for their shadows */
 
 /* The network is told which task this is. */
 void pvmi_shadow_enrolled(uint32_t tid);
@@ -32,8 +26,8 @@ void pvmi_shadow_enrolled(uint32_t tid);
 bool pvmi_shadow_begin(const struct pvmc_shadow *to, unsigned count, uint64_t bytes);
 
 /*
- * Asks the network which shadows are on their way to this task, by sender, and updates pvmi_shadow_handing. Returns
- * their number, and the list, which is valid until the next call; -1: the network is gone.
+ * Asks the network which shadows are on their way to this task, by sender, and updates pvmi_shadow_handing and
+ * pvmi_shadow_due. Returns their number, and the list, which is valid until the next call; -1: the network is gone.
  */
 int pvmi_shadow_ask(const struct pvmc_shadow **list);
 

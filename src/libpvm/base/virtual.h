@@ -1,9 +1,9 @@
 /*
- * virtual.h - the virtual time of a simulated network, for a task that lives in it: the one place in the library that
- * uses pvmc_virtual_clock (core/clock.h).
+ * virtual.h - the virtual time of a simulated network, for a task that lives in it: with shadow.h the only place in the
+ * library that uses pvmc_virtual_clock (core/clock.h).
  *
- * Bytes to or from the daemon bypass that network and take no virtual time. So the network is told before a frame is
- * passed to the daemon, and time stands still until the other side has received it.
+ * Bytes to or from the daemon bypass that network and take no virtual time by themselves (see shadow.h). So the network
+ * is told before a frame is passed to the daemon, and time stands still until the other side has received it.
  */
 #ifndef PVMI_VIRTUAL_H
 #define PVMI_VIRTUAL_H

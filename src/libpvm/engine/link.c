@@ -561,7 +561,7 @@ int pvmi_link_progress(void)
     }
     if (pvmi_carrier_alarmed())
         n += pvmi_link_listener->alarm();
-    if (pvmi_shadow_is_due())
+    if (__builtin_expect(pvmi_shadow_due, 0))
         n += pvmi_peer_pass_shadows();
     if (pvmi_daemon_link.ep)
         n += pvmi_outbox_flush();

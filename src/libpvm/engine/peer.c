@@ -221,13 +221,15 @@ static void take_all_due(struct pvmi_peer *p)
 /* Whether a frame waits for its shadow. A sender in virtual time may have receivers outside of it. */
 static inline bool has_shadow(const struct pvmc_frame_header *h)
 {
-    return h->flags & PVMC_FRAME_SHADOW && pvmi_virtual();
+    return __builtin_expect(h->flags & PVMC_FRAME_SHADOW, 0) && pvmi_virtual();
 }
 
 static uint8_t *place_in_queue(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmc_frame_header *h,
                                bool direct, int *status)
 {
     static uint8_t nowhere;
+    if (has_shadow(h))
+        p->had_link = pvmi_shadow_due = true;
     if (!p->had_link) {
         *status = violation(p, h, "number", h->seq, p->rx_seq);
         return NULL;
@@ -297,10 +299,7 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
         int32_t ahead = (int32_t)(h->seq - p->rx_seq);
         if (ahead < 0)
             return NULL;
-        bool shadowed = !direct && has_shadow(h);
-        if (shadowed)
-            p->had_link = pvmi_shadow_awaited = true;
-        if (ahead > 0 || p->placing || shadowed)
+        if (ahead > 0 || p->placing || has_shadow(h))
             return place_in_queue(a, p, h, direct, status);
     }
     *status = check_place(p, h);
@@ -379,7 +378,6 @@ int pvmi_peer_pass_shadows(void)
     int all = 0, count = pvmi_shadow_ask(&list);
     if (count < 0)
         return 0;
-    pvmi_shadow_awaited = false;
     for (struct pvmi_peer *p = peers; p; p = p->hh.next) {
         int n = p->reorder ? let_pass(p, list, count) : 0;
         if (n)
@@ -387,7 +385,7 @@ int pvmi_peer_pass_shadows(void)
         bool awaits = p->reorder && pvmi_peer_awaits_shadow(p);
         if (n && !awaits)
             end_shadows(p);
-        pvmi_shadow_awaited = pvmi_shadow_awaited || awaits;
+        pvmi_shadow_due = pvmi_shadow_due || awaits;
         all += n;
     }
     return all + (handing && !pvmi_shadow_handing);

@@ -334,14 +334,14 @@ static int yield_and_look(int64_t limit_ns, int64_t deadline_us)
     return n;
 }
 
-/* Phases 1 and 2, if they pay off. The number of events, or PVMC_EDOWN. */
+/* Phases 1 and 2, if they pay off; in virtual time shadows may have arrived. The number of events, or PVMC_EDOWN. */
 static int poll_links(int64_t deadline_us)
 {
     bool looked = habit.looked;
     habit.looked = false;
     int64_t limit_ns = pvmi_virtual() || gate ? 0 : polling_ns();
     if (!limit_ns)
-        return 0;
+        return pvmi_shadow_due ? pvmi_peer_pass_shadows() : 0;
     int n = looked ? 0 : burst();
     if (!n)
         n = yield_and_look(limit_ns, deadline_us);
@@ -350,14 +350,12 @@ static int poll_links(int64_t deadline_us)
 }
 
 /*
- * Polls, looks whether shadows have arrived, and sends what lost links have left for the daemon, which must not stay
+ * Polls, and sends what lost links have left for the daemon, which must not stay
  * here while we sleep. As poll_links().
  */
 static int look_before_sleep(int64_t deadline_us)
 {
     int n = poll_links(deadline_us);
-    if (!n && pvmi_shadow_is_due())
-        n = pvmi_peer_pass_shadows();
     return n ? n : pvmi_outbox_flush();
 }
 

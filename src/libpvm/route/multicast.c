@@ -71,9 +71,9 @@ static bool add_shadow(struct pvmi_transfer *t, const struct receivers *to, uint
         const struct pvmi_peer *p = pvmi_peer_find((pvmc_tid)to->tids[i]);
         ends[i] = (struct pvmc_shadow){(uint32_t)to->tids[i], p ? p->tx_seq + frame : 0};
     }
-    bool carried =
+    t->has_shadow =
         pvmi_shadow_begin(ends, to->count, left < pvmi_daemon_link.frame_max ? left : pvmi_daemon_link.frame_max);
-    t->shadow = carried ? PVMI_TRANSFER_SHADOWED : PVMI_TRANSFER_FREE;
+    t->shadow_at = t->offset + 1;
     free(ends);
     return true;
 }

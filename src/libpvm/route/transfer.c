@@ -68,7 +68,6 @@ int pvmi_transfer_note(struct pvmi_transfer *t, const struct pvmi_link *l, struc
 {
     t->offset += f->h.length;
     t->whole = pvmc_frame_is_last(&f->h);
-    t->shadow = PVMI_TRANSFER_UNKNOWN;
     if (t->peer)
         pvmi_transfer_count(t->peer, l, f->h.length, t->whole);
     return !f->mem && f->h.length && f->refs > 1 ? remember(t, f) : 0;
@@ -86,9 +85,11 @@ struct pvmc_frame *pvmi_transfer_frame(const struct pvmi_transfer *t, const stru
 static void add_shadow(struct pvmi_transfer *t, struct pvmc_frame *f)
 {
     struct pvmc_shadow to = {t->dst, f->h.seq};
-    if (t->shadow == PVMI_TRANSFER_UNKNOWN && t->peer)
-        t->shadow = pvmi_shadow_begin(&to, 1, f->h.length) ? PVMI_TRANSFER_SHADOWED : PVMI_TRANSFER_FREE;
-    if (t->shadow == PVMI_TRANSFER_SHADOWED)
+    if (t->shadow_at != t->offset + 1 && t->peer) {
+        t->has_shadow = pvmi_shadow_begin(&to, 1, f->h.length);
+        t->shadow_at = t->offset + 1;
+    }
+    if (t->shadow_at == t->offset + 1 && t->has_shadow)
         f->h.flags |= PVMC_FRAME_SHADOW;
 }
 

@@ -7,21 +7,15 @@
 #include "libpvm/engine/peer.h"
 #include "route.h"
 
-/* Whether a frame that the daemon carries has a shadow, see shadow.h. */
-enum pvmi_transfer_shadow {
-    PVMI_TRANSFER_UNKNOWN,
-    PVMI_TRANSFER_FREE, /* not in virtual time, or there is no receiver in it */
-    PVMI_TRANSFER_SHADOWED,
-};
-
 struct pvmi_transfer {
     struct pvmc_message *m;
     pvmc_tid dst;
-    struct pvmi_peer *peer;           /* in use; NULL: no sequence numbers, to our daemon and the like */
-    uint64_t offset;                  /* of the next frame */
-    bool whole;                       /* the last frame has been sent */
-    enum pvmi_transfer_shadow shadow; /* of the next frame, if the daemon carries it */
-    struct pvmc_frame **inplace;      /* frames of in-place data that a transport may still need */
+    struct pvmi_peer *peer;      /* in use; NULL: no sequence numbers, to our daemon and the like */
+    uint64_t offset;             /* of the next frame */
+    bool whole;                  /* the last frame has been sent */
+    bool has_shadow;             /* the frame at shadow_at - 1 has one, if the daemon carries it (shadow.h) */
+    uint64_t shadow_at;          /* 0: none has been asked about */
+    struct pvmc_frame **inplace; /* frames of in-place data that a transport may still need */
     size_t inplace_count, inplace_capacity;
 };
 
