@@ -95,7 +95,7 @@ static struct pvma_ethernet *ethernet(struct lan *lan)
     struct pvma_ethernet *net;
 
     lan->sim = pvma_sim_new(1);
-    net = pvma_ethernet_new(lan->sim, PVMA_US);
+    net = pvma_ethernet_new(lan->sim, PVMA_US, 1);
     for (unsigned i = 0; i < STATIONS; i++)
         join(lan, i, pvma_ethernet_join(net));
     return net;
@@ -152,7 +152,7 @@ static struct pvma_fddi *fddi(struct lan *lan, pvma_ps target)
     struct pvma_fddi *net;
 
     lan->sim = pvma_sim_new(1);
-    net = pvma_fddi_new(lan->sim, target, PVMA_US);
+    net = pvma_fddi_new(lan->sim, target, PVMA_US, 1);
     for (unsigned i = 0; i < STATIONS; i++)
         join(lan, i, pvma_fddi_join(net));
     return net;

@@ -23,8 +23,8 @@ START_TEST(ranges_and_defaults)
     ck_assert_str_eq(p->name, "mine");
     ck_assert_int_eq(p->cost[PVMA_COST_tx_pdu], 5 * PVMA_US);
     ck_assert_int_eq(p->cost[PVMA_COST_send], 1);
-    ck_assert_int_eq(p->cost[PVMA_COST_rx_byte], 68 * PVMA_NS); /* from hp735 */
-    ck_assert_int_eq(p->origin[PVMA_COST_rx_byte], PVMA_FITTED);
+    ck_assert_int_eq(p->cost[PVMA_COST_tx_byte], 51700); /* from hp735 */
+    ck_assert_int_eq(p->origin[PVMA_COST_tx_byte], PVMA_FITTED);
     ck_assert_int_eq(p->origin[PVMA_COST_tx_pdu], PVMA_CHOSEN); /* no longer the paper's */
     const struct pvma_switch_options *sw = &t.nodes[0].sw;
     ck_assert_int_eq(sw->buffer, PVMA_BUFFER_COUNTED);

@@ -3,6 +3,20 @@
 #include <stdlib.h>
 #include "layout.h"
 
+enum { TIMELESS = 1000 };
+
+static unsigned speed = 1;
+
+void layout_without_network(void)
+{
+    speed = TIMELESS;
+}
+
+unsigned layout_speed(void)
+{
+    return speed;
+}
+
 struct pvma_profile layout_profile(const char *name)
 {
     struct pvma_profile p = {.name = (char *)name, .about = "of an experiment"};
@@ -70,18 +84,22 @@ unsigned layout_hosts(struct pvma_topology *t, unsigned count, const struct pvma
 
 unsigned layout_switch(struct pvma_topology *t, const char *name, const struct pvma_switch_options *options)
 {
-    add_node(t, name)->sw = *options;
+    struct pvma_switch_options *sw = &add_node(t, name)->sw;
+
+    *sw = *options;
+    sw->latency /= speed;
     return (unsigned)t->node_count - 1;
 }
 
 void layout_link(struct pvma_topology *t, unsigned a, unsigned b, int64_t rate_bps, pvma_ps propagation)
 {
     t->links = pvma_renew(t->links, (t->link_count + 1) * sizeof *t->links);
-    t->links[t->link_count++] = (struct pvma_topo_link){.a = a,
-                                                        .b = b,
-                                                        .a_port = t->nodes[a].links++,
-                                                        .b_port = t->nodes[b].links++,
-                                                        .options = {.rate_bps = rate_bps, .propagation = propagation}};
+    t->links[t->link_count++] =
+        (struct pvma_topo_link){.a = a,
+                                .b = b,
+                                .a_port = t->nodes[a].links++,
+                                .b_port = t->nodes[b].links++,
+                                .options = {.rate_bps = rate_bps * speed, .propagation = propagation / speed}};
 }
 
 void layout_star(struct pvma_topology *t, const char *name, unsigned count, const struct pvma_profile *profile,
@@ -101,6 +119,8 @@ void layout_source(struct pvma_topology *t, const char *name, unsigned at_switch
 {
     struct pvma_topo_source *source;
 
+    if (speed != 1)
+        return;
     t->sources = pvma_renew(t->sources, (t->source_count + 1) * sizeof *t->sources);
     source = &t->sources[t->source_count++];
     *source = (struct pvma_topo_source){.in_switch = true, .from = at_switch, .options = *options};

@@ -4,6 +4,15 @@
 
 #include "topology/topology.h"
 
+/*
+ * From now on this process lays out null models: networks that take a thousandth of the time in links, switches,
+ * Ethernets and rings, without background sources. The hosts' costs stay.
+ */
+void layout_without_network(void);
+
+/* By what the networks' times are divided: 1, or 1000 in null models. */
+unsigned layout_speed(void);
+
 /* A profile with all costs at their defaults. */
 struct pvma_profile layout_profile(const char *name);
 

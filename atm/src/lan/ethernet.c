@@ -14,8 +14,6 @@ enum {
     BACKOFF_EXPONENT_MAX = 10,
 };
 
-static const pvma_ps byte_time = 800 * PVMA_NS, gap = 9600 * PVMA_NS, slot = 51200 * PVMA_NS, jam = 3200 * PVMA_NS;
-
 struct attachment {
     struct pvma_interface interface;
     struct pvma_ethernet *net;
@@ -27,7 +25,7 @@ struct attachment {
 
 struct pvma_ethernet {
     struct pvma_sim *sim;
-    pvma_ps propagation;
+    pvma_ps propagation, byte_time, gap, slot, jam;
     struct attachment *stations[PVMA_ETHERNET_STATIONS_MAX];
     unsigned count;
     struct attachment *sender; /* of the frame on the cable; NULL: silence */
@@ -39,18 +37,18 @@ struct pvma_ethernet {
     struct pvma_ethernet_counters counters;
 };
 
-static pvma_ps duration_of(const struct pvma_frame *frame)
+static pvma_ps duration_of(const struct pvma_ethernet *net, const struct pvma_frame *frame)
 {
     uint32_t bytes = frame->length < PACKET_MIN ? PACKET_MIN : frame->length;
 
-    return (bytes + OVERHEAD_BYTES) * byte_time;
+    return (bytes + OVERHEAD_BYTES) * net->byte_time;
 }
 
 /* Schedules an attempt `wait` after the cable has been silent for the gap. */
 static void try_later(struct attachment *a, pvma_ps wait)
 {
     struct pvma_ethernet *net = a->net;
-    pvma_ps now = pvma_sim_now(net->sim), at = net->silent_from + gap;
+    pvma_ps now = pvma_sim_now(net->sim), at = net->silent_from + net->gap;
 
     pvma_sim_at(net->sim, &a->attempt, (at > now ? at : now) + wait);
 }
@@ -78,7 +76,7 @@ static void back_off(struct attachment *a)
         give_up(a);
         return;
     }
-    try_later(a, (pvma_ps)pvma_random_below(&a->random, 1u << exponent) * slot);
+    try_later(a, (pvma_ps)pvma_random_below(&a->random, 1u << exponent) * a->net->slot);
 }
 
 /* Both began before they heard each other: both jam and back off. */
@@ -89,7 +87,7 @@ static void collide(struct pvma_ethernet *net, struct attachment *second)
     net->counters.collisions++;
     pvma_sim_cancel(net->sim, &net->end);
     net->sender = NULL;
-    net->silent_from = pvma_sim_now(net->sim) + net->propagation + jam;
+    net->silent_from = pvma_sim_now(net->sim) + net->propagation + net->jam;
     back_off(first);
     back_off(second);
 }
@@ -104,13 +102,13 @@ static void attempt(struct pvma_event *event)
         collide(net, a);
         return;
     }
-    if (net->sender || now < net->silent_from + gap) {
+    if (net->sender || now < net->silent_from + net->gap) {
         try_later(a, 0);
         return;
     }
     net->sender = a;
     net->began = now;
-    net->silent_from = now + duration_of(a->frames.first) + net->propagation;
+    net->silent_from = now + duration_of(net, a->frames.first) + net->propagation;
     pvma_sim_at(net->sim, &net->end, net->silent_from);
 }
 
@@ -122,7 +120,7 @@ static void frame_ended(struct pvma_event *event)
 
     net->sender = NULL;
     net->counters.frames++;
-    net->counters.busy += duration_of(frame);
+    net->counters.busy += duration_of(net, frame);
     try_next(a);
     if (pvma_random_chance(&net->losses, net->loss_odds))
         net->counters.lost++;
@@ -144,13 +142,17 @@ static void put_frame(struct pvma_interface *interface, uint32_t to, const uint8
         try_next(a);
 }
 
-struct pvma_ethernet *pvma_ethernet_new(struct pvma_sim *sim, pvma_ps propagation)
+struct pvma_ethernet *pvma_ethernet_new(struct pvma_sim *sim, pvma_ps propagation, unsigned speed)
 {
     struct pvma_ethernet *net = pvma_new(sizeof *net);
 
     net->sim = sim;
-    net->propagation = propagation;
-    net->silent_from = -gap;
+    net->propagation = propagation / speed;
+    net->byte_time = 800 * PVMA_NS / speed;
+    net->gap = 9600 * PVMA_NS / speed;
+    net->slot = 51200 * PVMA_NS / speed;
+    net->jam = 3200 * PVMA_NS / speed;
+    net->silent_from = -net->gap;
     pvma_event_init(&net->end, PVMA_EVENT_USER, frame_ended);
     pvma_random_init(&net->losses, pvma_sim_seed(sim), "ethernet losses");
     return net;

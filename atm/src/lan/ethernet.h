@@ -23,8 +23,11 @@ struct pvma_ethernet_counters {
     pvma_ps busy; /* time spent on frames that arrived */
 };
 
-/* Creates a cable; `propagation` is its length in time from end to end (100 m: 0.5 us). */
-struct pvma_ethernet *pvma_ethernet_new(struct pvma_sim *sim, pvma_ps propagation);
+/*
+ * Creates a cable; `propagation` is its length in time from end to end (100 m: 0.5 us). All its times are divided by
+ * `speed`: 1 is an Ethernet of 10 Mbit/s.
+ */
+struct pvma_ethernet *pvma_ethernet_new(struct pvma_sim *sim, pvma_ps propagation, unsigned speed);
 void pvma_ethernet_free(struct pvma_ethernet *net);
 
 /* From now on each frame is damaged, and discarded by all, with this probability. Initially 0. */

@@ -9,8 +9,6 @@
 
 enum { OVERHEAD_BYTES = 28 + 8, TOKEN_BYTES = 11 }; /* preamble, frame control, addresses, checksum, status; LLC/SNAP */
 
-static const pvma_ps byte_time = 80 * PVMA_NS;
-
 struct attachment {
     struct pvma_interface interface;
     struct pvma_fddi *net;
@@ -28,7 +26,7 @@ struct flight {
 
 struct pvma_fddi {
     struct pvma_sim *sim;
-    pvma_ps target, hop;
+    pvma_ps target, hop, byte_time;
     struct attachment *stations[PVMA_FDDI_STATIONS_MAX];
     struct flight *flights;
     unsigned count, waiting;  /* stations; frames in their queues */
@@ -39,14 +37,14 @@ struct pvma_fddi {
     struct pvma_fddi_counters counters;
 };
 
-static pvma_ps duration_of(const struct pvma_frame *frame)
+static pvma_ps duration_of(const struct pvma_fddi *net, const struct pvma_frame *frame)
 {
-    return (frame->length + OVERHEAD_BYTES) * byte_time;
+    return (frame->length + OVERHEAD_BYTES) * net->byte_time;
 }
 
 static pvma_ps token_hop(const struct pvma_fddi *net)
 {
-    return net->hop + TOKEN_BYTES * byte_time;
+    return net->hop + TOKEN_BYTES * net->byte_time;
 }
 
 static void land(void *arg)
@@ -112,7 +110,7 @@ static void step(struct pvma_event *event)
     }
     frame = pvma_frames_take(&a->frames);
     net->waiting--;
-    duration = duration_of(frame);
+    duration = duration_of(net, frame);
     launch(a, frame, duration);
     pvma_sim_after(net->sim, &net->step, duration);
 }
@@ -147,13 +145,14 @@ static void put_frame(struct pvma_interface *interface, uint32_t to, const uint8
         find_token(net);
 }
 
-struct pvma_fddi *pvma_fddi_new(struct pvma_sim *sim, pvma_ps target, pvma_ps hop)
+struct pvma_fddi *pvma_fddi_new(struct pvma_sim *sim, pvma_ps target, pvma_ps hop, unsigned speed)
 {
     struct pvma_fddi *net = pvma_new(sizeof *net);
 
     net->sim = sim;
     net->target = target;
-    net->hop = hop;
+    net->hop = hop / speed;
+    net->byte_time = 80 * PVMA_NS / speed;
     net->hold_end = -1;
     pvma_event_init(&net->step, PVMA_EVENT_USER, step);
     return net;

@@ -17,8 +17,11 @@ struct pvma_fddi_counters {
     pvma_ps longest_rotation; /* of the token */
 };
 
-/* Creates a ring; `target` is the target token rotation time, `hop` the latency of a station and its fibre. */
-struct pvma_fddi *pvma_fddi_new(struct pvma_sim *sim, pvma_ps target, pvma_ps hop);
+/*
+ * Creates a ring; `target` is the target token rotation time, `hop` the latency of a station and its fibre. Frames and
+ * hops take that time divided by `speed`: 1 is an FDDI of 100 Mbit/s.
+ */
+struct pvma_fddi *pvma_fddi_new(struct pvma_sim *sim, pvma_ps target, pvma_ps hop, unsigned speed);
 void pvma_fddi_free(struct pvma_fddi *net);
 
 /* Adds a station in ring order and returns its interface, which the network owns. Numbers start at 1. */

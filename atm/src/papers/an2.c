@@ -5,12 +5,13 @@
 #include "reproduce/echo.h"
 #include "reproduce/experiment.h"
 #include "lab/layout.h"
+#include "reproduce/mesh.h"
 #include "reproduce/stats.h"
 #include "reproduce/stream.h"
 #include "reproduce/udp_echo.h"
 #include "reproduce/tables.h"
 
-enum { SESSIONS = 6, SEEDS = 10, FAR_CREDITS = 64 };
+enum { SESSIONS = 6, SEEDS = 6, FAR_CREDITS = 64, MD_STEPS = 2 };
 
 static const pvma_ps four_km = 20 * PVMA_US;
 
@@ -125,10 +126,8 @@ static void run_parking(struct report *r)
     }
     lab_close(&lab, &r->events);
     layout_free(&topology);
-    report_claim(r, "N1",
-                 fabs(rate[0] / rate[1] - 1) < 0.03 && fabs(rate[2] / rate[1] - 1) < 0.03 &&
-                     fabs(rate[3] / rate[2] / 2 - 1) < 0.1,
-                 "%.1f, %.1f, %.1f and %.1f Mbit/s", rate[0], rate[1], rate[2], rate[3]);
+    report_claim_numbers(r, "N1", true, (const double[]){rate[1] / rate[0], rate[2] / rate[0], rate[3] / rate[0]},
+                         "%.1f, %.1f, %.1f and %.1f Mbit/s", rate[0], rate[1], rate[2], rate[3]);
 }
 
 static void run_shares(struct report *r)
@@ -222,8 +221,9 @@ static void run_congestion(struct report *r, unsigned seeds)
         report_set(r, AN2_CONGESTION, rows[i], "packets", stats_mean(&packets[i]), stats_interval90(&packets[i]));
     }
     report_set(r, AN2_CONGESTION, "one session alone", "throughput", congest(r, 1, 0, 1).mbits, 0);
-    report_claim(r, "N2", stats_mean(&packets[0]) > 3 * stats_mean(&cells[0]) && stats_mean(&cells[0]) > 0,
-                 "%.1f %% of cells, %.1f %% of packets", stats_mean(&cells[0]), stats_mean(&packets[0]));
+    report_claim_numbers(r, "N2", stats_mean(&cells[0]) > 0,
+                         (const double[]){stats_mean(&packets[0]) / fmax(stats_mean(&cells[0]), 1e-9)},
+                         "%.1f %% of cells, %.1f %% of packets", stats_mean(&cells[0]), stats_mean(&packets[0]));
     report_claim(r, "N3", stats_mean(&cells[1]) == 0 && stats_mean(&rate[1]) > stats_mean(&rate[0]),
                  "%.1f Mbit/s instead of %.1f", stats_mean(&rate[1]), stats_mean(&rate[0]));
 }
@@ -279,7 +279,7 @@ static void run_echo(struct report *r)
     static const uint32_t sizes[] = {64, 128, 256, 512, 1024, 2048};
     static const char *const curves[] = {"no TTCP", "1 TTCP", "2 TTCP", "3 TTCP"};
     bool grows = true;
-    double worst = 0;
+    double least = INFINITY, most = 0;
 
     for (unsigned i = 0; i < 6; i++) {
         double unloaded_us = 0, before_us = 0;
@@ -292,44 +292,68 @@ static void run_echo(struct report *r)
             ratio = mean_us / bound_us(unloaded_us, sizes[i], n);
             report_point(r, "fig7-echo", curves[n], sizes[i], mean_us);
             grows = grows && mean_us >= before_us;
-            worst = fmax(worst, fabs(ratio - 1));
+            least = fmin(least, ratio);
+            most = fmax(most, ratio);
             before_us = mean_us;
             snprintf(row, sizeof row, "%u B, %u TTCP", sizes[i], n);
             if (n >= 2 && (sizes[i] == 64 || sizes[i] == 512 || sizes[i] == 2048))
                 report_set(r, AN2_ECHO, row, "ratio", ratio, stats_interval90(&s) / mean_us * ratio);
         }
     }
-    report_claim(r, "N4", grows && worst < 0.2, "at most %.0f %% from the bound", worst * 100);
+    report_claim_numbers(r, "N4", grows, (const double[]){least, most}, "%.2f to %.2f of the bound", least, most);
 }
 
 /* ---- PVM ---- */
 
-static double pvm_trip(struct report *r, enum lab_stack stack, uint32_t bytes)
+/* The setup of eight Alphas; the caller frees the topology. */
+static struct lab_setup pvm_setup(struct report *r, enum lab_stack stack, struct pvma_profile *profile,
+                                  struct pvma_topology *topology)
 {
-    struct pvma_profile profile = adapter(FAR_CREDITS);
-    struct pvma_topology topology;
-    struct lab_setup setup = {.hosts = 8, .topology = &topology, .costs = alpha(r), .tcp = ttcp, .seed = 1};
-    struct echo_result result;
+    struct lab_setup setup = {.hosts = 8, .topology = topology, .costs = alpha(r), .tcp = ttcp, .seed = 1};
 
+    *profile = adapter(FAR_CREDITS);
     setup.pvm_fragment_bytes = (uint32_t)report_parameter(r, "Alpha", "PVM fragment, data");
     if (stack == LAB_FORE5) { /* PVM directly on the adapter: libpvm, the driver and one copy */
         double us =
             report_parameter(r, "Alpha", "direct PVM, a PDU") + report_parameter(r, "Alpha", "libpvm, a message");
-        layout_cost(&profile, PVMA_COST_tx_pdu, us);
-        layout_cost(&profile, PVMA_COST_rx_pdu, us);
-        layout_cost(&profile, PVMA_COST_tx_byte, report_parameter(r, "Alpha", "direct PVM, copy"));
-        layout_cost(&profile, PVMA_COST_rx_byte, report_parameter(r, "Alpha", "direct PVM, copy"));
+        layout_cost(profile, PVMA_COST_tx_pdu, us);
+        layout_cost(profile, PVMA_COST_rx_pdu, us);
+        layout_cost(profile, PVMA_COST_tx_byte, report_parameter(r, "Alpha", "direct PVM, copy"));
+        layout_cost(profile, PVMA_COST_rx_byte, report_parameter(r, "Alpha", "direct PVM, copy"));
     }
     setup.costs.tcp_out.byte_us = setup.costs.tcp_in.byte_us = report_parameter(r, "Alpha", "copy and check sum");
-    layout_fan(&topology, &profile);
-    result = echo_run(&setup, stack, bytes, bytes > 65536 ? 1 : 4, 2, &r->events);
+    layout_fan(topology, profile);
+    return setup;
+}
+
+static double pvm_trip(struct report *r, enum lab_stack stack, uint32_t bytes)
+{
+    struct pvma_profile profile;
+    struct pvma_topology topology;
+    struct lab_setup setup = pvm_setup(r, stack, &profile, &topology);
+    struct echo_result result = echo_run(&setup, stack, bytes, bytes > 65536 ? 1 : 4, 2, &r->events);
+
     layout_free(&topology);
     return result.trip_us;
 }
 
+/* A step of molecular dynamics without its computing: each of eight hosts sends 1 MB to either neighbour. */
+static double molecules_s(struct report *r, enum lab_stack stack)
+{
+    struct pvma_profile profile;
+    struct pvma_topology topology;
+    struct mesh_setup setup = {.stack = stack, .nodes = 8, .iterations = MD_STEPS, .halo_bytes = 1 << 20};
+    double s;
+
+    setup.lab = pvm_setup(r, stack, &profile, &topology);
+    s = mesh_molecules(&setup, &r->events);
+    layout_free(&topology);
+    return s / MD_STEPS;
+}
+
 static void run_pvm(struct report *r)
 {
-    double ratio[8], large;
+    double ratio[8], tcp_s, direct_s;
     unsigned best = 0;
     bool below = true;
 
@@ -340,14 +364,17 @@ static void run_pvm(struct report *r)
         ratio[i] = tcp_us / direct_us;
         report_point(r, "fig9-pvm-roundtrip", "PVM on TCP/ATM", bytes, tcp_us);
         report_point(r, "fig9-pvm-roundtrip", "PVM on ATM", bytes, direct_us);
-        below = below && ratio[i] > 1.3;
+        below = below && ratio[i] > 1.2; /* beyond the 20 % within which two are alike */
         best = ratio[i] > ratio[best] ? i : best;
     }
     report_claim(r, "N5", below, "%.1f times as long at 64 B, %.1f at 8 KB", ratio[0], ratio[7]);
     report_claim(r, "N6", best <= 2, "%.2f at 64 B, %.2f at 8 KB, greatest at %u B: %.2f", ratio[0], ratio[7],
                  64u << best, ratio[best]);
-    large = pvm_trip(r, LAB_PVM_DIRECT, 1 << 20) / pvm_trip(r, LAB_FORE5, 1 << 20);
-    report_claim(r, "N7", large > 2, "1 MB by TCP takes %.2f times as long", large);
+    tcp_s = molecules_s(r, LAB_PVM_DIRECT);
+    direct_s = molecules_s(r, LAB_FORE5);
+    report_claim(r, "N7", tcp_s > 2 * direct_s,
+                 "8 hosts exchange halos in %.3f s, by TCP in %.3f s, %.2f times as long", direct_s, tcp_s,
+                 tcp_s / direct_s);
 }
 
 void experiment_an2(struct report *report, enum experiment_part part)
@@ -358,7 +385,7 @@ void experiment_an2(struct report *report, enum experiment_part part)
         return;
     }
     run_parking(report);
-    run_congestion(report, SEEDS);
+    run_congestion(report, layout_speed() == 1 ? SEEDS : 1); /* without a network nothing is random */
     run_echo(report);
     run_pvm(report);
 }

@@ -99,6 +99,12 @@ static void mark_printed(struct work *w, const char *throughput, const char *tim
     report_paper_point(r, time, curve, 4, 2 * report_printed(r, table, row, "t_0") / 1000);
 }
 
+/* Whether this run is the null model. */
+static bool is_null(void)
+{
+    return layout_speed() != 1;
+}
+
 static void run_table1(struct work *w)
 {
     static const char f11a[] = "fig11a-throughput", f11b[] = "fig11b-roundtrip";
@@ -160,11 +166,10 @@ static void run_table2(struct work *w)
     mark_printed(w, f12a, f12b, FOUR_APIS_TABLE2, "FDDI", "FDDI");
     mark_printed(w, f12a, f12b, FOUR_APIS_TABLE2, "Ethernet", "Ethernet");
     mark_printed(w, f12a, f12b, FOUR_APIS_TABLE1, "stream socket TCP", "ATM");
-    report_claim(w->report, "A4",
-                 ethernet.t_zero < fddi.t_zero && ethernet.t_zero < atm.t_zero &&
-                     fabs(atm.r_max / fddi.r_max - 1) < 0.2 && atm.r_max > 1.7 * ethernet.r_max,
-                 "ATM %.2f, FDDI %.2f, Ethernet %.2f MB/s", atm.r_max, fddi.r_max, ethernet.r_max);
-    report_claim(w->report, "A4b", bytes > 400 && bytes < 600, "ATM is faster from %.0f B", bytes);
+    report_claim_numbers(w->report, "A4", ethernet.t_zero < fddi.t_zero && ethernet.t_zero < atm.t_zero,
+                         (const double[]){atm.r_max, fddi.r_max, atm.r_max / ethernet.r_max},
+                         "ATM %.2f, FDDI %.2f, Ethernet %.2f MB/s", atm.r_max, fddi.r_max, ethernet.r_max);
+    report_claim_numbers(w->report, "A4b", true, &bytes, "ATM is faster from %.0f B", bytes);
 }
 
 static void run_tables3_and_4(struct work *w)
@@ -212,6 +217,8 @@ static void set_range(struct work *w, const bool slow[SIZES], unsigned n, const 
     unsigned from = 0, to;
 
     for (;; from = to) {
+        if (from == SIZES)
+            return; /* there are not as many */
         while (from < SIZES && !slow[from])
             from++;
         for (to = from; to < SIZES && slow[to];)
@@ -229,7 +236,6 @@ static void run_abnormality(struct work *w)
     bool slow[SIZES];
 
     mark_sizes(w, &b, "ATM without NODELAY", slow);
-    set_range(w, slow, 0, "ATM (figure 8b)");
     b.network = LAB_FDDI;
     mark_sizes(w, &b, NULL, slow);
     set_range(w, slow, 0, "FDDI");
@@ -253,7 +259,7 @@ static void run_nodelay_claims(struct work *w)
                  small_us / 1e3);
     report_claim(w->report, "A6", 2 * 8192 / small_us < 4096 / trip_us(w, &b, 4096), "8 KB: %.2f MB/s; 4 KB: %.2f MB/s",
                  2 * 8192 / small_us, 2 * 4096 / trip_us(w, &b, 4096));
-    report_claim(w->report, "A7", 65536 / large_us < 0.7 * 32768 / larger_us, "64 KB: %.2f MB/s; 32 KB: %.2f MB/s",
+    report_claim(w->report, "A7", 65536 / large_us < 32768 / larger_us, "64 KB: %.2f MB/s; 32 KB: %.2f MB/s",
                  2 * 65536 / large_us, 2 * 32768 / larger_us);
 }
 
@@ -275,7 +281,7 @@ static void run_buffers(struct work *w)
             static const char *const names[] = {"16 KB buffers", "32 KB buffers", "51 KB buffers"};
             rates[h][i] = measure(w, &b, "fig8a-throughput", NULL, h == 0 ? names[i] : NULL).r_max;
             report_point(w->report, "fig9-buffers", hosts[h].name, sizes[i] / 1024.0, rates[h][i]);
-            grows = grows && (i == 0 || rates[h][i] >= rates[h][i - 1]);
+            grows = grows && (i == 0 || rates[h][i] > rates[h][i - 1]);
         }
     report_claim(w->report, "A8", grows, "16, 32, 51 KB: 4/690 %.2f %.2f %.2f, SPARC 2 %.2f %.2f %.2f MB/s",
                  rates[0][0], rates[0][1], rates[0][2], rates[1][0], rates[1][1], rates[1][2]);
@@ -325,20 +331,41 @@ static struct mesh_setup mesh_of(const struct work *w, const struct row *row, st
     return s;
 }
 
+static double matmul_start_s(const struct work *w, const struct row *row)
+{
+    bool pvm = row->bench.stack == LAB_PVM_DIRECT;
+
+    return report_parameter(w->report, "applications", pvm ? "matmul, start, PVM" : "matmul, start");
+}
+
 static double matmul_s(struct work *w, const struct row *row, uint64_t seed, unsigned n, double sequential_s)
 {
     struct pvma_topology topology;
     struct mesh_setup s = mesh_of(w, row, &topology);
-    bool pvm = row->bench.stack == LAB_PVM_DIRECT;
     double result_s;
 
     s.lab.seed = seed;
     s.n = n;
     s.block_us = sequential_s / 4 * 1e6;
-    s.start_s = report_parameter(w->report, "applications", pvm ? "matmul, start, PVM" : "matmul, start");
+    s.start_s = matmul_start_s(w, row);
     result_s = mesh_matmul(&s, &w->report->events);
     layout_free(&topology);
     return result_s;
+}
+
+/* An iteration's time besides points and messages. */
+static double pde_iteration_s(const struct work *w, const struct row *row)
+{
+    double ms = report_parameter(w->report, "applications", "PDE, iteration");
+
+    if (row->bench.stack == LAB_PVM_DIRECT)
+        ms += report_parameter(w->report, "applications", "PDE, iteration, PVM");
+    return ms / 1000;
+}
+
+static double pde_computing_s(const struct work *w, unsigned n, unsigned iterations)
+{
+    return n * n / 4.0 * iterations * report_parameter(w->report, "applications", "PDE, point") / 1e6;
 }
 
 static double pde_s(struct work *w, const struct row *row, uint64_t seed, unsigned n, unsigned iterations)
@@ -348,11 +375,12 @@ static double pde_s(struct work *w, const struct row *row, uint64_t seed, unsign
     double result_s;
 
     s.lab.seed = seed;
-    s.lab.costs.pvm_receive.fixed_us += report_parameter(w->report, "applications", "PDE, PVM's message");
+    s.number_bytes = (unsigned)report_parameter(w->report, "applications", "PDE, number");
     s.n = n;
     s.iterations = iterations;
     s.exchanges = (unsigned)report_parameter(w->report, "applications", "PDE, exchanges");
     s.point_us = report_parameter(w->report, "applications", "PDE, point");
+    s.iteration_us = pde_iteration_s(w, row) * 1e6;
     result_s = mesh_pde(&s, &w->report->events);
     layout_free(&topology);
     return result_s;
@@ -368,7 +396,7 @@ static const struct row rows[] = {
     {"PVM, Ethernet 30 %", {.network = LAB_ETHERNET, .stack = LAB_PVM_DIRECT}, 0.3},
 };
 
-enum { ROWS = sizeof rows / sizeof rows[0], SEEDS = 10 };
+enum { ROWS = sizeof rows / sizeof rows[0], SEEDS = 10, SILENT = 3 /* the row that the sniffer is compared with */ };
 
 /* Background traffic is random, so its rows are means. */
 static unsigned seeds_of(const struct row *row)
@@ -376,30 +404,38 @@ static unsigned seeds_of(const struct row *row)
     return row->background > 0 ? SEEDS : 1;
 }
 
+/* Without a network nothing but computing and the start takes time. The score is about what is beyond computing. */
 static double set_matmul(struct work *w, const struct row *row, unsigned n, const char *column, double sequential_s)
 {
+    double printed = report_printed(w->report, FOUR_APIS_TABLE5, row->name, column);
     struct stats s = {0};
 
-    for (uint64_t seed = 1; seed <= seeds_of(row); seed++)
+    report_beyond(w->report, FOUR_APIS_TABLE5, row->name, column, printed - sequential_s / 4, sequential_s / 4);
+    if (is_null())
+        stats_add(&s, sequential_s / 4 + matmul_start_s(w, row));
+    for (uint64_t seed = 1; seed <= seeds_of(row) && !is_null(); seed++)
         stats_add(&s, matmul_s(w, row, seed, n, sequential_s));
     report_set(w->report, FOUR_APIS_TABLE5, row->name, column, stats_mean(&s), stats_interval90(&s));
     report_point(w->report, "table5-matmul", row->name, n, sequential_s / stats_mean(&s));
-    report_paper_point(w->report, "table5-matmul", row->name, n,
-                       sequential_s / report_printed(w->report, FOUR_APIS_TABLE5, row->name, column));
+    report_paper_point(w->report, "table5-matmul", row->name, n, sequential_s / printed);
     return stats_mean(&s);
 }
 
 static double set_pde(struct work *w, const struct row *row, unsigned n, const char *column, unsigned iterations)
 {
+    double printed = report_printed(w->report, FOUR_APIS_TABLE6, row->name, column);
+    double computing_s = pde_computing_s(w, n, iterations);
     struct stats s = {0};
 
-    for (uint64_t seed = 1; seed <= seeds_of(row); seed++)
+    report_beyond(w->report, FOUR_APIS_TABLE6, row->name, column, printed - computing_s, computing_s);
+    if (is_null())
+        stats_add(&s, computing_s + iterations * pde_iteration_s(w, row));
+    for (uint64_t seed = 1; seed <= seeds_of(row) && !is_null(); seed++)
         stats_add(&s, pde_s(w, row, seed, n, iterations));
     report_set(w->report, FOUR_APIS_TABLE6, row->name, column, stats_mean(&s), stats_interval90(&s));
     if (iterations == n) {
         report_point(w->report, "table6-pde", row->name, n, stats_mean(&s) / iterations * 1000);
-        report_paper_point(w->report, "table6-pde", row->name, n,
-                           report_printed(w->report, FOUR_APIS_TABLE6, row->name, column) / iterations * 1000);
+        report_paper_point(w->report, "table6-pde", row->name, n, printed / iterations * 1000);
     }
     return stats_mean(&s);
 }
@@ -422,10 +458,9 @@ static void run_matmul(struct work *w)
             slowest = fmax(slowest, s);
             best_s = fmin(best_s, s);
         }
-    report_claim(w->report, "A12",
-                 round(100 * slowest / fore_s) <= 106 && best_s == fore_s && fabs(64.0001 / fore_s / 3.93 - 1) < 0.05,
-                 "%.2f to %.2f s, %.1f %%; speedup %.2f", best_s, slowest, 100 * (slowest / fore_s - 1),
-                 64.0001 / fore_s);
+    report_claim_numbers(
+        w->report, "A12", best_s == fore_s, (const double[]){100 * (slowest / fore_s - 1), 64.0001 / fore_s},
+        "%.2f to %.2f s, %.1f %%; speedup %.2f", best_s, slowest, 100 * (slowest / fore_s - 1), 64.0001 / fore_s);
 }
 
 static void run_pde(struct work *w)
@@ -440,6 +475,9 @@ static void run_pde(struct work *w)
             if (rows[r].bench.stack != LAB_FORE5 && rows[r].bench.network == LAB_ATM)
                 continue; /* not in the paper */
             times[r][i] = set_pde(w, &rows[r], sizes[i], columns[i][0], sizes[i]);
+            if (i > 0 && r == SILENT && !is_null())
+                report_set(w->report, FOUR_APIS_LOAD, i == 1 ? "64 x 64" : "256 x 256", "load",
+                           100 * mesh_ethernet_load(), 0);
             set_pde(w, &rows[r], sizes[i], columns[i][1], 2 * sizes[i]);
         }
     for (unsigned i = 0; i < 3; i++)
@@ -447,7 +485,8 @@ static void run_pde(struct work *w)
                   times[5][i] < times[6][i];
     report_claim(w->report, "A13", ordered, "64: Fore %.2f, sockets %.2f (loaded %.2f), PVM %.2f (loaded %.2f) s",
                  times[0][1], times[3][1], times[4][1], times[5][1], times[6][1]);
-    report_claim(w->report, "A14", fabs(330.706 / times[0][2] / 2.49 - 1) < 0.05, "%.2f", 330.706 / times[0][2]);
+    report_claim_numbers(w->report, "A14", true, (const double[]){330.706 / times[0][2]}, "%.3f",
+                         330.706 / times[0][2]);
 }
 
 void experiment_four_apis(struct report *report, enum experiment_part part)

@@ -9,10 +9,9 @@
 #include "tum_hosts.h"
 #include "reproduce/udp_echo.h"
 
-enum { LARGE = 128 << 10, UDP_ROUNDS = 6, PASSES = 4, REPS = 100 };
+enum { LARGE = 128 << 10, UDP_ROUNDS = 6, REPS = 100 };
 
 static const char *const table_of[] = {"Table 5.1", "Table 5.2"};
-static const uint32_t mtu_of[] = {9188, 4092, 4092};
 static const char *const host_of[] = {"HP", "IBM", "IBM"};
 static const char *const pvm_row[] = {"HP", "IBM", "LACE"};
 
@@ -32,9 +31,7 @@ static struct pvma_tcp_settings tcp_of(const struct tum_run *run)
 
 static const struct pvma_profile *profile_of(const struct tum *t, const struct tum_run *run)
 {
-    if (run->stack == TUM_API34)
-        return &t->api34[run->host];
-    return run->stack == TUM_API5 ? &t->api5[run->host] : &t->adapter;
+    return run->stack == TUM_API34 || run->stack == TUM_API5 ? t->api[run->host] : &t->adapter;
 }
 
 /* Gives the driver and UDP the Fore API's costs. */
@@ -42,6 +39,7 @@ static void put_daemons_on_api(struct pvma_host_costs *costs, const struct pvma_
 {
     costs->frame_out = costs->frame_in = (struct pvma_price){0, 0};
     costs->udp_out.fixed_us = (double)api->cost[PVMA_COST_tx_pdu] / 1e6;
+    costs->udp_out.byte_us = (double)api->cost[PVMA_COST_tx_byte] / 1e6;
     costs->udp_in.fixed_us = (double)api->cost[PVMA_COST_rx_pdu] / 1e6;
     costs->udp_in.byte_us = (double)api->cost[PVMA_COST_rx_byte] / 1e6;
 }
@@ -63,7 +61,7 @@ struct lab_setup tum_setup(const struct tum *t, const struct tum_run *run, struc
         setup.costs.frame_in = t->ethernet_in[run->host];
     }
     if (run->daemon_on_api)
-        put_daemons_on_api(&setup.costs, &t->api5[run->host]);
+        put_daemons_on_api(&setup.costs, t->api[run->host]);
     layout_star(topology, "tum", 2, profile_of(t, run), &asx200, PVMA_RATE_OC3, 100 * PVMA_NS);
     return setup;
 }
@@ -120,30 +118,6 @@ static double missing_us(struct tum *t, const struct tum_run *run, const char *r
     return report_printed(t->report, table_of[run->host], row, column) * 1000 - tum_latency_us(t, run, bytes);
 }
 
-static void fit_api(struct tum *t, enum tum_host host, enum tum_stack stack)
-{
-    struct pvma_profile *p = stack == TUM_API34 ? &t->api34[host] : &t->api5[host];
-    const char *row = stack == TUM_API34 ? "API AAL3/4" : "API AAL5";
-    struct tum_run run = {.host = host, .stack = stack};
-    uint32_t large = mtu_of[host] < 4096 ? mtu_of[host] : 4096;
-    double fixed_us = 0, byte_us = 0, mbuf_us = 0;
-
-    *p = layout_profile(row);
-    p->cost[PVMA_COST_mtu] = mtu_of[host];
-    p->cost[PVMA_COST_tx_mbuf] = t->api5[host].cost[PVMA_COST_tx_mbuf]; /* the driver is the same for both AALs */
-    for (int pass = 0; pass < PASSES; pass++) {
-        fixed_us += missing_us(t, &run, row, "1 B", 1);
-        layout_cost(p, PVMA_COST_tx_pdu, fixed_us / 2);
-        layout_cost(p, PVMA_COST_rx_pdu, fixed_us / 2);
-        byte_us += missing_us(t, &run, row, "4 KB", large) / large;
-        layout_cost(p, PVMA_COST_rx_byte, byte_us);
-        if (stack != TUM_API5)
-            continue;
-        mbuf_us += missing_us(t, &run, row, "256 B", 256); /* one buffer more than 1 B */
-        layout_cost(p, PVMA_COST_tx_mbuf, mbuf_us);
-    }
-}
-
 /* Splits the byte costs between the sides by this host's share. */
 static void set_bytes(struct tum *t, enum tum_host host, struct pvma_price *out, struct pvma_price *in, double byte_us)
 {
@@ -156,7 +130,7 @@ static void fit_ip(struct tum *t, enum tum_host host)
     struct pvma_host_costs *c = &t->costs[host];
     struct tum_run tcp = {.host = host, .stack = TUM_TCP}, udp = {.host = host, .stack = TUM_UDP};
     double ack = report_parameter(t->report, "hosts", "acknowledgement's share");
-    double mbuf_us = (double)t->api5[host].cost[PVMA_COST_tx_mbuf] / (double)PVMA_US;
+    double mbuf_us = (double)t->api[host]->cost[PVMA_COST_tx_mbuf] / (double)PVMA_US;
 
     c->mbuf_out.fixed_us =
         mbuf_us * report_parameter(t->report, host_of[host], "by the byte and buffer, sender's share");
@@ -243,9 +217,9 @@ void tum_fit(struct tum *t, const struct report *report, bool part_only)
 {
     *t = (struct tum){.report = report};
     t->adapter = layout_profile("adapter under IP");
+    for (enum tum_host host = TUM_HP; host <= TUM_LACE; host++)
+        t->api[host] = pvma_profile_find(host == TUM_HP ? "hp735" : "ibm390");
     for (enum tum_host host = TUM_HP; host <= TUM_IBM; host++) {
-        fit_api(t, host, TUM_API5);
-        fit_api(t, host, TUM_API34);
         fit_ip(t, host);
     }
     if (part_only)

@@ -1,4 +1,7 @@
-/* tum_hosts.h - the hosts of TUM-I9701: costs computed from two columns of its latency tables, anew in each run. */
+/*
+ * tum_hosts.h - the hosts of TUM-I9701. The Fore API's costs are those of the profiles hp735 and ibm390; those of IP
+ * and PVM are computed from two columns of the latency tables, anew in each run.
+ */
 #ifndef PVMA_TUM_HOSTS_H
 #define PVMA_TUM_HOSTS_H
 
@@ -11,7 +14,8 @@ enum tum_stack { TUM_API34, TUM_API5, TUM_TCP, TUM_UDP, TUM_PVM_DIRECT, TUM_PVM_
 
 struct tum {
     const struct report *report;
-    struct pvma_profile api34[TUM_HOSTS], api5[TUM_HOSTS], adapter;
+    const struct pvma_profile *api[TUM_HOSTS];
+    struct pvma_profile adapter;                       /* under IP: the station is charged all costs */
     struct pvma_host_costs costs[TUM_HOSTS];           /* on ATM */
     struct pvma_price ethernet_out[2], ethernet_in[2]; /* drivers on Ethernet, HP and IBM */
     double data_share;                                 /* of PVM's fixed cost, which an empty message does not pay */

@@ -6,6 +6,7 @@
 enum {
     MESH = 2,
     NODES = 4,
+    NODES_MAX = 8,
     DISCARD_PORT = 9,
     LOAD_HEADERS = 28 + 26 + 12,
     PDU = 4092,
@@ -33,14 +34,15 @@ struct courier {
 struct mesh {
     struct mesh_setup setup;
     struct lab lab;
-    struct pvma_end *ends[NODES][NODES]; /* [from][to], at from */
-    struct courier couriers[NODES];
+    struct pvma_end *ends[NODES_MAX][NODES_MAX]; /* [from][to], at from */
+    struct courier couriers[NODES_MAX];
     struct pvma_udp load_from, load_to;
-    unsigned finished;
+    unsigned nodes, finished;
     double end_s;
 };
 
-static uint8_t buffers[NODES][BUFFER];
+static uint8_t buffers[NODES_MAX][BUFFER];
+static double ethernet_load; /* of the last run */
 
 /* Bytes of a message with all headers in the PDUs of the transport atm. */
 static uint32_t with_headers(uint32_t bytes)
@@ -87,7 +89,7 @@ static void compute(struct node *node, double us)
 static void finish(struct mesh *m)
 {
     m->end_s = lab_now_us(&m->lab) / 1e6;
-    if (++m->finished == NODES)
+    if (++m->finished == m->nodes)
         pvma_sim_stop(m->lab.sim);
 }
 
@@ -147,7 +149,7 @@ static void relax(void *arg)
     for (unsigned i = 0; i < s->iterations; i++) {
         for (unsigned k = 0; k < s->exchanges; k++)
             exchange(node, line);
-        compute(node, points * s->point_us);
+        compute(node, points * s->point_us + s->iteration_us);
     }
     finish(node->mesh);
 }
@@ -169,7 +171,9 @@ static void wake(struct mesh *m, struct pvma_fiber **waiting)
 
 static unsigned neighbour(const struct node *node, unsigned side)
 {
-    return (node->number + (side ? NODES - 1 : 1)) % NODES;
+    unsigned nodes = node->mesh->nodes;
+
+    return (node->number + (side ? nodes - 1 : 1)) % nodes;
 }
 
 static void carry(void *arg)
@@ -239,21 +243,21 @@ static void start_load(struct mesh *m)
 
 static void connect_nodes(struct mesh *m)
 {
-    for (unsigned a = 0; a < NODES; a++)
-        for (unsigned b = a + 1; b < NODES; b++)
+    for (unsigned a = 0; a < m->nodes; a++)
+        for (unsigned b = a + 1; b < m->nodes; b++)
             lab_connect(&m->lab, m->setup.stack, a, b, &m->ends[a][b], &m->ends[b][a]);
 }
 
 static double run(const struct mesh_setup *setup, pvma_fiber_main *program, unsigned long long *events)
 {
     static struct mesh m;
-    struct node nodes[NODES];
+    struct node nodes[NODES_MAX];
 
-    m = (struct mesh){.setup = *setup};
-    m.setup.lab.hosts = setup->background > 0 ? NODES + 2 : NODES;
+    m = (struct mesh){.setup = *setup, .nodes = setup->nodes ? setup->nodes : NODES};
+    m.setup.lab.hosts = setup->background > 0 ? NODES + 2 : m.nodes;
     lab_open(&m.lab, &m.setup.lab);
     connect_nodes(&m);
-    for (unsigned i = 0; i < NODES; i++) {
+    for (unsigned i = 0; i < m.nodes; i++) {
         nodes[i] = (struct node){&m, i};
         lab_start(&m.lab, program, &nodes[i]);
     }
@@ -264,8 +268,10 @@ static double run(const struct mesh_setup *setup, pvma_fiber_main *program, unsi
         pvma_udp_close(&m.load_from);
         pvma_udp_close(&m.load_to);
     }
+    ethernet_load =
+        m.lab.ethernet ? (double)pvma_ethernet_counters(m.lab.ethernet)->busy / 1e6 / lab_now_us(&m.lab) : 0;
     lab_close(&m.lab, events);
-    return m.finished == NODES ? m.end_s : -1;
+    return m.finished == m.nodes ? m.end_s : -1;
 }
 
 double mesh_matmul(const struct mesh_setup *setup, unsigned long long *events)
@@ -276,6 +282,11 @@ double mesh_matmul(const struct mesh_setup *setup, unsigned long long *events)
 double mesh_pde(const struct mesh_setup *setup, unsigned long long *events)
 {
     return run(setup, relax, events);
+}
+
+double mesh_ethernet_load(void)
+{
+    return ethernet_load;
 }
 
 double mesh_molecules(const struct mesh_setup *setup, unsigned long long *events)

@@ -1,12 +1,16 @@
 /* reproduce.c - see reproduce.h. */
 #include <argp.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include "core/clock.h"
+#include <unistd.h>
 #include "report/print.h"
+#include "report/stored.h"
 #include "experiment.h"
+#include "jobs.h"
 #include "real.h"
 #include "reproduce.h"
 #include "speed.h"
@@ -22,21 +26,27 @@ static const struct {
     {&paper_thesis, experiment_thesis, NULL},
 };
 
-enum { COUNT = sizeof experiments / sizeof experiments[0] };
+enum { COUNT = sizeof experiments / sizeof experiments[0], JOBS_AT_ONCE_MAX = 256 };
 
 struct options {
-    const char *csv, *svg;
-    bool list, small, speed;
+    const char *csv, *svg, *check, *record;
+    bool list, small, speed, digest;
     bool models;          /* no real programs */
     const char *programs; /* their folder; NULL: beside atm-sim */
     bool chosen[COUNT], any;
+    unsigned at_once;
 };
 
-enum { KEY_LIST = 256, KEY_SHORT, KEY_SPEED, KEY_MODELS };
+enum { KEY_LIST = 256, KEY_SHORT, KEY_SPEED, KEY_DIGEST, KEY_CHECK, KEY_RECORD, KEY_MODELS };
 
 static const struct argp_option option_table[] = {
     {"csv", 'c', "DIR", 0, "write the tables and figures as CSV files into DIR", 0},
     {"svg", 's', "DIR", 0, "draw the figures as SVG files into DIR, by gnuplot", 0},
+    {"jobs", 'j', "N", 0, "run at most N experiments at a time; by default, as many as there are processors", 0},
+    {"digest", KEY_DIGEST, NULL, 0, "show only the digests of all events: equal runs have equal ones", 0},
+    {"check", KEY_CHECK, "FILE", 0, "compare values, claims and digests with those of FILE, and show only differences",
+     0},
+    {"record", KEY_RECORD, "FILE", 0, "record values, claims and digests in FILE, for --check", 0},
     {"list", KEY_LIST, NULL, 0, "list the experiments and exit", 0},
     {"speed", KEY_SPEED, NULL, 0, "show the cost of a simulated PVM message on this machine and exit", 0},
     {"models", KEY_MODELS, NULL, 0, "without the real PVM programs", 0},
@@ -55,6 +65,16 @@ static void choose(struct argp_state *state, struct options *o, const char *name
     argp_error(state, "there is no experiment \"%s\"; --list shows all", name);
 }
 
+static unsigned read_jobs(struct argp_state *state, const char *text)
+{
+    char *end;
+    long jobs = strtol(text, &end, 10);
+
+    if (end == text || *end || jobs < 1 || jobs > JOBS_AT_ONCE_MAX)
+        argp_error(state, "\"%s\" is no number of experiments from 1 to %d", text, JOBS_AT_ONCE_MAX);
+    return (unsigned)jobs;
+}
+
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct options *o = state->input;
@@ -65,6 +85,18 @@ static error_t parse(int key, char *text, struct argp_state *state)
         return 0;
     case 's':
         o->svg = text;
+        return 0;
+    case 'j':
+        o->at_once = read_jobs(state, text);
+        return 0;
+    case KEY_DIGEST:
+        o->digest = true;
+        return 0;
+    case KEY_CHECK:
+        o->check = text;
+        return 0;
+    case KEY_RECORD:
+        o->record = text;
         return 0;
     case KEY_LIST:
         o->list = true;
@@ -109,12 +141,17 @@ static int write_files(const struct report *report, const struct options *o)
     return status;
 }
 
+static bool is_chosen(const struct options *o, unsigned i)
+{
+    return !o->any || o->chosen[i];
+}
+
 /* Whether the experiment's programs can be run. Says why not. */
 static bool with_programs(unsigned i, const struct options *o)
 {
     char why[8192];
 
-    if (!experiments[i].real || o->models || o->small)
+    if (!experiments[i].real || !is_chosen(o, i) || o->models || o->small || o->digest || o->check || o->record)
         return false;
     if (real_begin(o->programs, why, sizeof why))
         return true;
@@ -122,26 +159,82 @@ static bool with_programs(unsigned i, const struct options *o)
     return false;
 }
 
-static int run(unsigned i, const struct options *o)
+/* The longest experiments first, so that the last ones to end are short. Returns the number of jobs. */
+static unsigned list_jobs(struct job jobs[2 * COUNT], const struct options *o)
+{
+    unsigned count = 0;
+
+    for (unsigned null = 0; null < 2; null++)
+        for (unsigned k = 0; k < COUNT; k++) {
+            unsigned i = COUNT - 1 - k;
+            if (!is_chosen(o, i) || (null && (o->small || o->digest)))
+                continue;
+            jobs[count++] = (struct job){.report = experiments[i].report,
+                                         .run = experiments[i].run,
+                                         .part = o->small ? EXPERIMENT_SHORT : EXPERIMENT_ALL,
+                                         .null = null == 1};
+        }
+    return count;
+}
+
+/* The programs run after all models, since each starts processes of its own. */
+static void begin(unsigned i, const struct options *o)
 {
     struct report *report = experiments[i].report;
-    int64_t start_us = pvmc_clock_us();
-    int status;
 
     if (with_programs(i, o)) {
         report->programs = experiments[i].real->programs;
         report->program_count = experiments[i].real->count;
     }
     report_begin(report);
-    experiments[i].run(report, o->small ? EXPERIMENT_SHORT : EXPERIMENT_ALL);
-    if (report->program_count)
-        experiments[i].real->run(report);
-    report_print(report, stdout);
-    fprintf(stderr, "%s: %.1f s, %.2f million events a second\n", report->name,
-            (double)(pvmc_clock_us() - start_us) / 1e6,
-            (double)report->events / (double)(pvmc_clock_us() - start_us + 1));
-    status = write_files(report, o);
-    report_free(report);
+}
+
+static int show(const struct report *report, const struct options *o)
+{
+    if (o->digest)
+        printf("%-10s digest %016" PRIx64 " events %llu\n", report->name, report->digest, report->events);
+    else if (!o->check && !o->record)
+        report_print(report, stdout);
+    return write_files(report, o);
+}
+
+static int compare(const struct options *o)
+{
+    const struct report *reports[COUNT];
+    unsigned count = 0;
+    int status = 0;
+
+    for (unsigned i = 0; i < COUNT; i++)
+        if (is_chosen(o, i))
+            reports[count++] = experiments[i].report;
+    if (o->record)
+        status |= stored_write(reports, count, o->record);
+    if (o->check)
+        status |= stored_check(reports, count, o->check, stdout);
+    return status;
+}
+
+static int run(const struct options *o)
+{
+    struct job jobs[2 * COUNT];
+    unsigned count = list_jobs(jobs, o);
+    int status;
+
+    for (unsigned i = 0; i < COUNT; i++)
+        begin(i, o);
+    status = jobs_run(jobs, count, o->at_once ? o->at_once : (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
+    for (unsigned i = 0; i < count; i++)
+        fprintf(stderr, "%s%s: %.1f s\n", jobs[i].report->name, jobs[i].null ? ", null model" : "", jobs[i].seconds);
+    for (unsigned i = 0; i < COUNT && status == 0; i++)
+        if (experiments[i].report->program_count)
+            experiments[i].real->run(experiments[i].report);
+    for (unsigned i = 0; i < COUNT && status == 0; i++)
+        if (is_chosen(o, i))
+            status |= show(experiments[i].report, o);
+    if (status == 0)
+        status = compare(o);
+    for (unsigned i = 0; i < COUNT; i++)
+        report_free(experiments[i].report);
     return status;
 }
 
@@ -156,7 +249,6 @@ static int make_folder(const char *path)
 int reproduce_main(int argc, char **argv)
 {
     struct options o = {0};
-    int status = 0;
 
     argp_parse(&parser, argc, argv, 0, NULL, &o);
     if (o.speed) {
@@ -165,11 +257,9 @@ int reproduce_main(int argc, char **argv)
     }
     if (make_folder(o.csv) < 0 || make_folder(o.svg) < 0)
         return 1;
-    for (unsigned i = 0; i < COUNT; i++) {
-        if (o.list)
-            printf("%-10s %s\n", experiments[i].report->name, experiments[i].report->title);
-        else if (!o.any || o.chosen[i])
-            status |= run(i, &o);
-    }
-    return status ? 1 : 0;
+    if (!o.list)
+        return run(&o) ? 1 : 0;
+    for (unsigned i = 0; i < COUNT; i++)
+        printf("%-10s %s\n", experiments[i].report->name, experiments[i].report->title);
+    return 0;
 }

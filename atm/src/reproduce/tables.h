@@ -8,6 +8,7 @@
 #define FOUR_APIS_TABLE4 "Table 4: AAL5 echo through the switch"
 #define FOUR_APIS_TABLE5 "Table 5: matrix multiplication on 2 x 2 SPARC 2"
 #define FOUR_APIS_TABLE6 "Table 6: PDE on 2 x 2 SPARC 2"
+#define FOUR_APIS_LOAD   "Section 4.2: PDE's load of the silent Ethernet, by a sniffer"
 #define FOUR_APIS_RANGES "Section 3.2: sizes at which TCP without NODELAY is slow"
 
 #define TUM_TABLE1 "Table 5.1: one-way latency, HP 735"
@@ -15,6 +16,7 @@
 #define TUM_TABLE3 "Table 5.3: PVM direct over ATM, throughput"
 #define TUM_TABLE4 "Table 5.4: PVM direct, one-way latency"
 #define TUM_TESTS  "Tests 1 to 6: streams, receiver, 2^20 Mbit/s"
+#define TUM_FORE   "Tests 4 and 9: Fore API, AAL5, streams, 2^20 Mbit/s"
 #define TUM_ROUTE  "Tests 14 to 20: PVM's default route"
 
 #define AN2_PARKING    "Table 1: parking lot, TTCP over TCP"
@@ -22,6 +24,7 @@
 #define AN2_ECHO       "Figure 8: UDP echo under TTCP, relative degradation"
 
 #define THESIS_VALIDATION "Validation: one cell, one switch, 140 Mbit/s"
+#define THESIS_IDEAL      "Table 2.2: communication on an ideal ATM"
 #define THESIS_TOTALS     "Tables 2.3 and 2.4: total times on ATM"
 
 #endif

@@ -1,0 +1,210 @@
+/* stored.c - see stored.h. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/sim.h"
+#include "score.h"
+#include "stored.h"
+
+enum { KEY_MAX = 300, TEXT_MAX = 64 };
+
+static const double tolerance_share = 0.001;
+
+static const char head[] = "paper,table,row,column,by,value,tolerance\n";
+
+/* A line of the file. The key consists of all fields before the value. */
+struct line {
+    char key[KEY_MAX], text[TEXT_MAX];
+    double tolerance; /* < 0: the text must be equal */
+    bool met;
+};
+
+struct lines {
+    struct line *line;
+    size_t count;
+};
+
+static struct line *add(struct lines *lines)
+{
+    lines->line = pvma_renew(lines->line, (lines->count + 1) * sizeof *lines->line);
+    memset(&lines->line[lines->count], 0, sizeof *lines->line);
+    return &lines->line[lines->count++];
+}
+
+static void add_text(struct lines *lines, const struct report *report, const char *what, const char *id,
+                     const char *text)
+{
+    struct line *l = add(lines);
+
+    snprintf(l->key, sizeof l->key, "%s,\"%s\",\"%s\",\"\",model", report->name, what, id);
+    snprintf(l->text, sizeof l->text, "%s", text);
+    l->tolerance = -1;
+}
+
+static void add_value(struct lines *lines, const struct report *report, const struct report_value *v, const char *by,
+                      double value, double interval)
+{
+    struct line *l = add(lines);
+
+    snprintf(l->key, sizeof l->key, "%s,\"%s\",\"%s\",\"%s\",%s", report->name, v->table, v->row, v->column, by);
+    snprintf(l->text, sizeof l->text, "%.7g", value);
+    l->tolerance = fmax(interval, tolerance_share * fabs(value));
+}
+
+static void add_report(struct lines *lines, const struct report *report)
+{
+    char digest[32];
+
+    for (size_t i = 0; i < report->row_count; i++) {
+        const struct report_row *r = &report->rows[i];
+        if (r->known)
+            add_value(lines, report, r->value, r->by == REPORT_PROGRAM ? "program" : "model", r->simulated,
+                      r->interval);
+        if (r->by == REPORT_MODEL && r->has_null)
+            add_value(lines, report, r->value, "null model", r->null, 0);
+    }
+    for (size_t i = 0; i < report->claim_count; i++)
+        add_text(lines, report, "claim", report->claims[i].id, score_verdict(report, i));
+    snprintf(digest, sizeof digest, "%016" PRIx64, report->digest);
+    add_text(lines, report, "digest", "", digest);
+}
+
+int stored_write(const struct report *const *reports, unsigned count, const char *path)
+{
+    struct lines lines = {0};
+    FILE *out = fopen(path, "w");
+
+    if (!out) {
+        fprintf(stderr, "atm-sim: cannot write %s: %m\n", path);
+        return -1;
+    }
+    for (unsigned i = 0; i < count; i++)
+        add_report(&lines, reports[i]);
+    fputs(head, out);
+    for (size_t i = 0; i < lines.count; i++) {
+        fprintf(out, "%s,%s,", lines.line[i].key, lines.line[i].text);
+        fprintf(out, lines.line[i].tolerance < 0 ? "\n" : "%.3g\n", lines.line[i].tolerance);
+    }
+    free(lines.line);
+    if (fclose(out) == 0)
+        return 0;
+    fprintf(stderr, "atm-sim: cannot write %s: %m\n", path);
+    return -1;
+}
+
+/* Splits a line at its last two commas, which no value has in it. */
+static bool parse(char *text, struct line *l)
+{
+    char *tolerance, *value;
+
+    text[strcspn(text, "\n")] = 0;
+    tolerance = strrchr(text, ',');
+    if (!tolerance)
+        return false;
+    *tolerance++ = 0;
+    value = strrchr(text, ',');
+    if (!value)
+        return false;
+    *value++ = 0;
+    snprintf(l->key, sizeof l->key, "%s", text);
+    snprintf(l->text, sizeof l->text, "%s", value);
+    l->tolerance = *tolerance ? strtod(tolerance, NULL) : -1;
+    return true;
+}
+
+static int read_lines(struct lines *lines, const char *path)
+{
+    FILE *in = fopen(path, "r");
+    char text[KEY_MAX + 2 * TEXT_MAX];
+
+    if (!in || !fgets(text, sizeof text, in) || strcmp(text, head) != 0) {
+        fprintf(stderr, "atm-sim: %s is not a file of --record\n", path);
+        if (in)
+            fclose(in);
+        return -1;
+    }
+    while (fgets(text, sizeof text, in))
+        if (!parse(text, add(lines)))
+            lines->count--;
+    fclose(in);
+    return 0;
+}
+
+static struct line *stored_as(struct lines *stored, const char *key)
+{
+    for (size_t i = 0; i < stored->count; i++)
+        if (strcmp(stored->line[i].key, key) == 0)
+            return &stored->line[i];
+    return NULL;
+}
+
+static bool agrees(const struct line *stored, const struct line *now)
+{
+    if (stored->tolerance < 0)
+        return strcmp(stored->text, now->text) == 0;
+    return fabs(strtod(now->text, NULL) - strtod(stored->text, NULL)) <= stored->tolerance;
+}
+
+/* Prints what is different about a line, and returns whether anything is. */
+static bool differs(struct lines *stored, const struct line *now, FILE *out)
+{
+    struct line *then = stored_as(stored, now->key);
+
+    if (!then) {
+        fprintf(out, "%s: stored nowhere, now %s\n", now->key, now->text);
+        return true;
+    }
+    then->met = true;
+    if (agrees(then, now))
+        return false;
+    fprintf(out, "%s: stored %s", now->key, then->text);
+    if (then->tolerance >= 0)
+        fprintf(out, " +-%.3g", then->tolerance);
+    fprintf(out, ", now %s\n", now->text);
+    return true;
+}
+
+static bool is_of(const struct line *l, const struct report *report)
+{
+    size_t length = strlen(report->name);
+
+    return strncmp(l->key, report->name, length) == 0 && l->key[length] == ',';
+}
+
+static unsigned print_missing(const struct lines *stored, const struct report *report, FILE *out)
+{
+    unsigned missing = 0;
+
+    for (size_t i = 0; i < stored->count; i++)
+        if (!stored->line[i].met && is_of(&stored->line[i], report)) {
+            fprintf(out, "%s: stored %s, now nowhere\n", stored->line[i].key, stored->line[i].text);
+            missing++;
+        }
+    return missing;
+}
+
+int stored_check(const struct report *const *reports, unsigned count, const char *path, FILE *out)
+{
+    struct lines stored = {0}, now = {0};
+    unsigned differences = 0;
+
+    if (read_lines(&stored, path) != 0)
+        return -1;
+    for (unsigned i = 0; i < count; i++)
+        add_report(&now, reports[i]);
+    for (size_t i = 0; i < now.count; i++)
+        differences += differs(&stored, &now.line[i], out);
+    for (unsigned i = 0; i < count; i++)
+        differences += print_missing(&stored, reports[i], out);
+    if (differences > 0)
+        fprintf(out,
+                "%u results differ from %s.\nIf they change on purpose, record them, and say in the commit why:\n"
+                "    atm-sim reproduce --record %s && script/atm-tables\n",
+                differences, path, path);
+    else
+        fprintf(out, "all %zu results are as in %s\n", now.count, path);
+    free(stored.line);
+    free(now.line);
+    return differences > 0 ? -1 : 0;
+}

@@ -1,0 +1,22 @@
+/* stored.h - a file with the results of a run, with which later ones are compared. */
+#ifndef PVMA_STORED_H
+#define PVMA_STORED_H
+
+#include <stdio.h>
+#include "report.h"
+
+/*
+ * Writes a line of CSV for each value with its tolerance, for each value of a null model, claim and digest. The
+ * tolerance of a value is 0.1 %, or the half width of its confidence interval if that is more. Returns 0, or -1 after a
+ * message on stderr.
+ */
+int stored_write(const struct report *const *reports, unsigned count, const char *path);
+
+/*
+ * Compares the reports with such a file and prints the differences: values beyond their stored tolerance, other
+ * verdicts and digests, new and missing lines, and how to record them on purpose. Returns 0 if there are none; -1 if
+ * there are, or after a message on stderr.
+ */
+int stored_check(const struct report *const *reports, unsigned count, const char *path, FILE *out);
+
+#endif
