@@ -177,7 +177,7 @@ static unsigned list_jobs(struct job jobs[2 * COUNT], const struct options *o)
     return count;
 }
 
-/* The programs run after all models, alone, because their computing is measured. */
+/* The programs run after all models, since each starts processes of its own. */
 static void begin(unsigned i, const struct options *o)
 {
     struct report *report = experiments[i].report;
