@@ -97,6 +97,12 @@ static bool cuts_in_call(const struct pvma_host *host)
     return pvma_host_cost(host, PVMA_COST_sar);
 }
 
+static void free_pdu(struct pvma_outgoing *pdu)
+{
+    pvma_payload_drop(pdu->payload);
+    free(pdu);
+}
+
 static void finish_pdu(struct pvma_vc *vc)
 {
     struct pvma_host *host = vc->host;
@@ -109,8 +115,8 @@ static void finish_pdu(struct pvma_vc *vc)
     vc->queued--;
     host->queued--;
     host->counters.pdus_sent++;
-    host->counters.bytes_sent += pdu->length;
-    free(pdu);
+    host->counters.bytes_sent += pdu->payload->length;
+    free_pdu(pdu);
     if (vc->handler && vc->handler->sent)
         vc->handler->sent(vc->arg, vc, cookie);
     if (cuts_in_call(host))
@@ -135,7 +141,7 @@ static void tell_of_room(struct pvma_host *host)
 static struct pvma_cell *cut_cell(struct pvma_vc *vc)
 {
     if (!vc->cutting) {
-        pvma_segmenter_start(&vc->segmenter, vc->aal, 0, vc->ready->data, vc->ready->length);
+        pvma_segmenter_start(&vc->segmenter, vc->aal, 0, vc->ready->payload->data, vc->ready->payload->length);
         vc->cutting = true;
     }
     struct pvma_cell *cell = pvma_cell_new(vc->host->node.cells);
@@ -273,7 +279,7 @@ static void drop_pdu(struct pvma_vc *vc, struct pvma_outgoing *pdu, enum pvma_dr
 {
     uint64_t cookie = pdu->cookie;
     vc->queued--;
-    free(pdu);
+    free_pdu(pdu);
     if (vc->handler && vc->handler->dropped)
         vc->handler->dropped(vc->arg, vc, cookie, why);
 }
@@ -303,7 +309,7 @@ static void lose(struct pvma_host *host, struct pvma_outgoing *pdu)
     if (pdu->vc)
         drop_pdu(vc, pdu, PVMA_DROP_QUEUE);
     else
-        free(pdu);
+        free_pdu(pdu);
 }
 
 /* A sender that waits for its call continues before the adapter reports anything about the PDU. */
@@ -325,7 +331,7 @@ static void processed(struct pvma_job *job)
     struct pvma_host *host = pdu->host;
     if (!pdu->vc) {
         leave_processor(host);
-        free(pdu);
+        free_pdu(pdu);
     } else if (floods(host) && is_full(host)) {
         lose(host, pdu);
     } else {
@@ -354,10 +360,12 @@ int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t c
         vc->wants_room = true;
         return PVMC_EAGAIN;
     }
-    struct pvma_outgoing *pdu = pvma_new(sizeof *pdu + length);
-    *pdu = (struct pvma_outgoing){.job.done = processed, .host = host, .vc = vc, .cookie = cookie, .length = length};
-    if (length)
-        memcpy(pdu->data, data, length);
+    struct pvma_outgoing *pdu = pvma_new(sizeof *pdu);
+    *pdu = (struct pvma_outgoing){.job.done = processed,
+                                  .host = host,
+                                  .vc = vc,
+                                  .cookie = cookie,
+                                  .payload = pvma_payload_share(&vc->payload, data, length)};
     *host->working_tail = pdu;
     host->working_tail = &pdu->next;
     vc->queued++;
@@ -433,7 +441,7 @@ void pvma_host_send_end(struct pvma_host *host)
     while (host->working) {
         struct pvma_outgoing *pdu = host->working;
         host->working = pdu->next;
-        free(pdu);
+        free_pdu(pdu);
     }
     if (host->being_cut)
         pvma_cell_put(host->node.cells, host->being_cut);
