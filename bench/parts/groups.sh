@@ -297,13 +297,15 @@ measure_rdma() {
 
 # ---- simulated ATM ----
 
-# Eight hosts per switch, and one more switch that joins these. Host i of the first half has a circuit to host i of the
-# second half; PDUs have 4000 octets.
+# Eight hosts per switch (of 1,000: fifty), and one more switch that joins these. Host i of the first half has a circuit to
+# host i of the second half; PDUs have 4000 octets.
 atm_topology() { # HOSTS
-    local i switches=$((($1 + 7) / 8))
+    local i each=8 switches
+    [ "$1" -lt 1000 ] || each=50
+    switches=$((($1 + each - 1) / each))
     echo "switch core model=asx200 ports=$((switches + 1))"
     for ((i = 1; i <= switches; i++)); do
-        echo "switch s$i model=asx200"
+        echo "switch s$i model=asx200 ports=64"
         echo "link s$i core rate=oc12 delay=500ns"
     done
     echo "host h[1-$1] profile=ideal"
@@ -316,7 +318,7 @@ measure_atm() {
     [ -z "$quick" ] || turns=1
     for ((round = 1; round <= turns; round++)); do
         say "simulated ATM networks, round $round of $turns"
-        for hosts in 2 16 64 256; do
+        for hosts in 2 16 64 256 1000; do
             atm_topology $hosts >"$work/net.atm"
             run 120 "$bin/atm-sim" run --speed --time $((4000 / hosts))ms --size 4000 "$work/net.atm"
             awk -v hosts=$hosts '/events\/s/ { print "event." hosts, 1000 / $3, "ns" }' "$work/err" >"$work/out"

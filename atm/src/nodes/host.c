@@ -93,6 +93,7 @@ void pvma_vc_remove(struct pvma_vc *vc, int cause)
     if (vc->handler && vc->handler->closed)
         vc->handler->closed(vc->arg, vc, cause);
     pvma_reassembler_free(&vc->reassembler);
+    pvma_payload_drop(vc->payload);
     free(vc);
 }
 

@@ -98,6 +98,12 @@ static bool cuts_in_call(const struct pvma_host *host)
     return pvma_host_cost(host, PVMA_COST_sar);
 }
 
+static void free_pdu(struct pvma_outgoing *pdu)
+{
+    pvma_payload_drop(pdu->payload);
+    free(pdu);
+}
+
 static void finish_pdu(struct pvma_vc *vc)
 {
     struct pvma_host *host = vc->host;
@@ -110,8 +116,8 @@ static void finish_pdu(struct pvma_vc *vc)
     vc->queued--;
     vc->tx->queued--;
     host->counters.pdus_sent++;
-    host->counters.bytes_sent += pdu->length;
-    free(pdu);
+    host->counters.bytes_sent += pdu->payload->length;
+    free_pdu(pdu);
     if (vc->handler && vc->handler->sent)
         vc->handler->sent(vc->arg, vc, cookie);
     if (cuts_in_call(host))
@@ -137,7 +143,7 @@ static void tell_of_room(struct pvma_adapter *adapter)
 static struct pvma_cell *cut_cell(struct pvma_vc *vc)
 {
     if (!vc->cutting) {
-        pvma_segmenter_start(&vc->segmenter, vc->aal, 0, vc->ready->data, vc->ready->length);
+        pvma_segmenter_start(&vc->segmenter, vc->aal, 0, vc->ready->payload->data, vc->ready->payload->length);
         vc->cutting = true;
     }
     struct pvma_cell *cell = pvma_cell_new(vc->host->node.cells);
@@ -275,7 +281,7 @@ static void drop_pdu(struct pvma_vc *vc, struct pvma_outgoing *pdu, enum pvma_dr
 {
     uint64_t cookie = pdu->cookie;
     vc->queued--;
-    free(pdu);
+    free_pdu(pdu);
     if (vc->handler && vc->handler->dropped)
         vc->handler->dropped(vc->arg, vc, cookie, why);
 }
@@ -305,7 +311,7 @@ static void lose(struct pvma_host *host, struct pvma_outgoing *pdu)
     if (pdu->vc)
         drop_pdu(vc, pdu, PVMA_DROP_QUEUE);
     else
-        free(pdu);
+        free_pdu(pdu);
 }
 
 /* A sender that waits for its call continues before the adapter reports anything about the PDU. */
@@ -328,7 +334,7 @@ static void processed(struct pvma_job *job)
     struct pvma_host *host = adapter->host;
     if (!pdu->vc) {
         leave_processor(host);
-        free(pdu);
+        free_pdu(pdu);
     } else if (floods(host) && is_full(adapter)) {
         lose(host, pdu);
     } else {
@@ -357,11 +363,12 @@ int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t c
         vc->wants_room = true;
         return PVMC_EAGAIN;
     }
-    struct pvma_outgoing *pdu = pvma_new(sizeof *pdu + length);
-    *pdu =
-        (struct pvma_outgoing){.job.done = processed, .adapter = vc->tx, .vc = vc, .cookie = cookie, .length = length};
-    if (length)
-        memcpy(pdu->data, data, length);
+    struct pvma_outgoing *pdu = pvma_new(sizeof *pdu);
+    *pdu = (struct pvma_outgoing){.job.done = processed,
+                                  .adapter = vc->tx,
+                                  .vc = vc,
+                                  .cookie = cookie,
+                                  .payload = pvma_payload_share(&vc->payload, data, length)};
     *host->working_tail = pdu;
     host->working_tail = &pdu->next;
     vc->queued++;
@@ -441,7 +448,7 @@ void pvma_host_send_end(struct pvma_host *host)
     while (host->working) {
         struct pvma_outgoing *pdu = host->working;
         host->working = pdu->next;
-        free(pdu);
+        free_pdu(pdu);
     }
     for (unsigned port = 0; port < host->node.ports; port++) {
         struct pvma_adapter *adapter = &host->adapter[port];

@@ -3,6 +3,7 @@
 #define PVMA_VC_END_H
 
 #include "host.h"
+#include "payload.h"
 
 struct pvma_control; /* the host's signalling, see control.h */
 
@@ -13,8 +14,7 @@ struct pvma_outgoing {
     struct pvma_adapter *adapter;
     struct pvma_vc *vc; /* NULL: the VC was closed in the meantime */
     uint64_t cookie;
-    size_t length;
-    uint8_t data[];
+    struct pvma_payload *payload;
 };
 
 /* A reassembled PDU that waits for the receiving host's processor. */
@@ -38,6 +38,7 @@ struct pvma_vc {
     bool wants_room; /* PVMC_EAGAIN was returned */
     /* sending */
     struct pvma_outgoing *ready, **ready_tail; /* to be segmented, the first in progress */
+    struct pvma_payload *payload;              /* of the PDU sent last; NULL: none yet */
     unsigned queued;                           /* PDUs at the processor or in `ready` */
     bool cutting;                              /* the segmenter has begun the first */
     struct pvma_segmenter segmenter;
