@@ -362,14 +362,25 @@ static double multiply_on_mesh(double *a, double *b, double *c)
     return (now_s() - start_s) / options.repeats;
 }
 
+/* Computes c = a b by one task, as often as the mesh does. The mean time in seconds. */
+static double multiply_alone(const double *a, const double *b, double *c)
+{
+    int n = options.n;
+    double start_s = now_s();
+
+    for (int k = 0; k < options.repeats; k++) {
+        memset(c, 0, (size_t)n * n * sizeof *c);
+        multiply(a, b, c, n, n, n);
+    }
+    return (now_s() - start_s) / options.repeats;
+}
+
 /* Computes the product serially and prints the comparison. Returns the exit code. */
 static int check(const double *a, const double *b, const double *c, double mesh_s)
 {
     int n = options.n;
-    double *serial = matrix(n, n), start_s = now_s(), serial_s, difference;
+    double *serial = matrix(n, n), serial_s = multiply_alone(a, b, serial), difference;
 
-    multiply(a, b, serial, n, n, n);
-    serial_s = now_s() - start_s;
     difference = largest_difference(c, serial, (size_t)n * n);
     free(serial);
     printf("%d x %d on %d x %d tasks: %.4f s, serial %.4f s, speedup %.2f, largest difference %g: %s\n", n, n,
@@ -397,16 +408,11 @@ static int run_master(void)
 static int run_alone(void)
 {
     int n = options.n;
-    double *a = matrix(n, n), *b = matrix(n, n), *c = matrix(n, n), start_s;
+    double *a = matrix(n, n), *b = matrix(n, n), *c = matrix(n, n);
 
     fill(a, a_at, n, 0, n, 0, n);
     fill(b, b_at, n, 0, n, 0, n);
-    start_s = now_s();
-    for (int k = 0; k < options.repeats; k++) {
-        memset(c, 0, (size_t)n * n * sizeof *c);
-        multiply(a, b, c, n, n, n);
-    }
-    printf("%d x %d alone: %.6f s\n", n, n, (now_s() - start_s) / options.repeats);
+    printf("%d x %d alone: %.6f s\n", n, n, multiply_alone(a, b, c));
     free(a);
     free(b);
     free(c);

@@ -174,6 +174,7 @@ START_TEST(refuses_mistakes)
     refuses("program true\n", "nothing is measured; add: value NAME REGULAR-EXPRESSION");
     refuses("program true\nmeasure x\n", "x.exp:2: x: a program's results are values");
     refuses("program true\nvalue x no group\n", "x.exp:2: \"no group\" is not a regular expression with a group");
+    refuses("program true\nvalue x (1{9}{9})\n", "is not a regular expression with a group and no braces");
     refuses("program true\ntime 1s\nvalue x (1)\n", "x.exp:2: time and warmup are for a load");
     refuses("replications 0\n", "x.exp:1: replications 0: give a number from 1 to 1000");
     refuses("limit soon\n", "x.exp:1: limit soon: give a time of 1ms or more");

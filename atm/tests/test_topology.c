@@ -12,7 +12,8 @@ START_TEST(ranges_and_defaults)
                        "link h[1-16] s rate=taxi100 delay=500ns\n"
                        "link x s loss=0.5 ber=1e-9\n"
                        "pvc h1 h16 aal=3/4 flow=simplex service=vbr peak=10M mean=5M burst=20 paced=yes\n"
-                       "source n at=s type=onoff rate=100M off-rate=1k on=1ms off=2ms copy=0.25 start=1s stop=2s";
+                       "source n at=s type=onoff rate=100M off-rate=1k on=1ms off=2ms copy=0.25 start=1s stop=2s\n"
+                       "fail s h[2-3] at=1s for=2ms every=1s\nfail x s at=0";
     ck_assert_int_eq(pvma_topology_parse("t", text, strlen(text), &t), 0);
     ck_assert_uint_eq(t.node_count, 18);
     ck_assert_uint_eq(t.link_count, 17);
@@ -35,6 +36,11 @@ START_TEST(ranges_and_defaults)
     ck_assert_int_eq(t.pvcs[0].contract.aal, PVMA_AAL34);
     ck_assert_int_eq(t.pvcs[0].contract.minimum.mean_bps, 5000000);
     ck_assert_int_eq(t.sources[0].options.stop, 2 * PVMA_S);
+    ck_assert_uint_eq(t.failure_count, 3);
+    ck_assert_uint_eq(t.failures[1].link, 2);
+    ck_assert_int_eq(t.failures[1].every, PVMA_S);
+    ck_assert_int_eq(t.failures[2].duration, 0);
+    ck_assert_int_eq(t.links[0].options.t309, 10 * PVMA_S);
     pvma_topology_free(&t);
 }
 END_TEST
@@ -65,7 +71,9 @@ START_TEST(mistakes)
         {"host a\nhost b\nlink a b loss=2\n", 3, "give a probability"},
         {"host a\nhost b\nlink a b fast\n", 3, "write key=value"},
         {"host a\nlink a a\n", 2, "from a to itself"},
-        {"host a\nhost b\nhost c\nlink a b\nlink a c\n", 5, "has a link already"},
+        {"host a\nhost b\nhost c\nlink a b\nlink a c\n", 5,
+         "has a link already at each of its adapters; give it adapters=2"},
+        {"host a adapters=17\nhost b\nlink a b\n", 1, "give a number from 1 to 16"},
         {"host h[1-3]\nswitch s ports=2\nlink h[1-3] s\n", 3, "used all 2 ports"},
         {"host h[1-3]\nhost i[1-2]\nlink h[1-3] i[1-2]\n", 3, "3 nodes and 2"},
         {"switch s model=cisco\n", 1, "no model \"cisco\""},
@@ -102,6 +110,13 @@ START_TEST(mistakes)
         {"host a\nhost b\nlink a b\nsource x[1-2] from=a to=b type=cbr rate=1M\n", 4, "2 names for sources at 1"},
         {"host a\nhost b\nlink a b\nsource x from=a to=b rate=1M\nsource x from=b to=a rate=1M\n", 5,
          "source x is already declared on line 4"},
+        {"host a\nhost b\nlink a b t309=1us\n", 3, "1ms or more"},
+        {"host a\nhost b\nlink a b\nfail a b for=1s\n", 4, "give the time of the failure: at=TIME"},
+        {"host a\nhost b\nlink a b\nfail a b\n", 4, "too short; write: fail NODE NODE at=TIME"},
+        {"host a\nhost b\nlink a b\nfail a b at=1s every=1s\n", 4, "give for=TIME, shorter than it"},
+        {"host a\nhost b\nlink a b\nfail a b at=1s for=2s every=2s\n", 4, "give for=TIME, shorter than it"},
+        {"host a\nhost b\nlink a b\nfail a b at=1s link=2\n", 4, "there is no link 2 between a and b"},
+        {"host a\nhost b\nlink a b\nfail a c at=1s\n", 4, "there is no node \"c\""},
         {"host a\1\n", 1, "not a text"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

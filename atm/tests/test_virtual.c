@@ -444,6 +444,99 @@ START_TEST(bytes_beside_the_network_hold_time)
 }
 END_TEST
 
+/* ---- a link that fails ---- */
+
+static void nap_until(int64_t ns)
+{
+    if (now() < ns)
+        nap(ns - now());
+}
+
+/* A packet each 10 ms from 50 to 200 ms; those from 110 to 150 ms are lost, and the connection lives on. */
+static int send_steadily(void *arg)
+{
+    (void)arg;
+    int fd = dial("b", ASAP);
+    for (int64_t t = 50; t <= 200; t += 10) {
+        nap_until(t * MS);
+        NEED(atm_send(fd, (char *)&t, sizeof t) == sizeof t);
+    }
+    nap(10 * MS);
+    return atm_close(fd);
+}
+
+static int receive_but_five(void *arg)
+{
+    (void)arg;
+    int64_t t;
+    int fd = answer(ASAP);
+    for (int64_t expected = 50; expected <= 200; expected += expected == 100 ? 60 : 10)
+        NEED(atm_recv(fd, (char *)&t, sizeof t) == sizeof t && t == expected);
+    NEED(atm_recv(fd, (char *)&t, sizeof t) == 0);
+    return atm_close(fd);
+}
+
+START_TEST(programs_outlive_a_failed_link)
+{
+    network_start(&(struct network){
+        .topology = STAR("thesis-ch6", "rate=140M") "fail a s at=105ms for=50ms\n", .is_virtual = true, .wait_for = 2});
+    pid_t b = program_start("b", receive_but_five, NULL), a = program_start("a", send_steadily, NULL);
+    program_wait(a);
+    program_wait(b);
+    network_stop();
+}
+END_TEST
+
+/* With T309 of 20 ms the connection ends at both programs, and each can make a new one when the link is back. */
+static int send_and_dial_again(void *arg)
+{
+    (void)arg;
+    int64_t t = 1;
+    int fd = dial("b", ASAP);
+    NEED(atm_send(fd, (char *)&t, sizeof t) == sizeof t);
+    NEED(atm_recv(fd, (char *)&t, sizeof t) == 0);
+    NEED(now() >= 125 * MS && now() < 130 * MS);
+    atm_close(fd);
+    Atm_endpoint to = {.asap = ASAP};
+    fd = atm_open(NULL, 0, NULL);
+    NEED(fd >= 0 && !atm_gethostbyname("b", &to.nsap) && !atm_bind(fd, 0, NULL, 0));
+    NEED(atm_connect(fd, &to, NULL, NULL, aal_type_5, duplex)); /* no way */
+    atm_close(fd);
+    nap_until(160 * MS);
+    fd = dial("b", ASAP);
+    NEED(atm_send(fd, (char *)&t, sizeof t) == sizeof t);
+    nap(10 * MS);
+    return atm_close(fd);
+}
+
+static int receive_and_answer_again(void *arg)
+{
+    (void)arg;
+    int64_t t;
+    int fd = answer(ASAP);
+    NEED(atm_recv(fd, (char *)&t, sizeof t) == sizeof t);
+    NEED(atm_recv(fd, (char *)&t, sizeof t) == 0);
+    NEED(now() >= 125 * MS && now() < 130 * MS);
+    atm_close(fd);
+    fd = answer(ASAP);
+    NEED(atm_recv(fd, (char *)&t, sizeof t) == sizeof t);
+    NEED(atm_recv(fd, (char *)&t, sizeof t) == 0);
+    return atm_close(fd);
+}
+
+START_TEST(long_failures_end_connections)
+{
+    network_start(
+        &(struct network){.topology = STAR("thesis-ch6", "rate=140M t309=20ms") "fail a s at=105ms for=50ms\n",
+                          .is_virtual = true,
+                          .wait_for = 2});
+    pid_t b = program_start("b", receive_and_answer_again, NULL), a = program_start("a", send_and_dial_again, NULL);
+    program_wait(a);
+    program_wait(b);
+    network_stop();
+}
+END_TEST
+
 /* Each test is a case of its own, so that CK_RUN_CASE can select it. */
 static void add(Suite *s, const char *name, const TTest *test, int times)
 {
@@ -467,6 +560,8 @@ int main(void)
     add(s, "programs_come_in_mid_run", programs_come_in_mid_run, 1);
     add(s, "the_dead_hold_nobody_up", the_dead_hold_nobody_up, 1);
     add(s, "bytes_beside_the_network_hold_time", bytes_beside_the_network_hold_time, 1);
+    add(s, "programs_outlive_a_failed_link", programs_outlive_a_failed_link, 1);
+    add(s, "long_failures_end_connections", long_failures_end_connections, 1);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -72,9 +72,11 @@ extern const struct pvmc_virtual_clock *pvmc_virtual_clock;
 
 /*
  * For a daemon, which passes bytes between tasks over the bypass and does not live in virtual time itself: time stands
- * still while such bytes are in flight. All functions are cheap. They return 0, or -1 if the network is gone.
+ * still while such bytes are in flight. All functions are cheap. Most return 0, or -1 if the network is gone.
  */
 struct pvmc_clock_watch {
+    /* Whether there is such a network now, without joining it. */
+    bool (*is_there)(void);
     /* Begins to watch. Returns a descriptor that becomes readable when the network ends; -1: no virtual time (yet). */
     int (*begin)(void);
     void (*end)(void);

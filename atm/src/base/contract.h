@@ -33,6 +33,7 @@ struct pvma_contract {
     X(BUSY, 17, "the called side refused")                                                                             \
     X(NO_ROUTE, 3, "no route to the address")                                                                          \
     X(NO_LISTENER, 1, "nothing listens at the service access point")                                                   \
+    X(LINK_DOWN, 27, "a link of the path is down")                                                                     \
     X(NO_BANDWIDTH, 37, "the requested bandwidth is not available")                                                    \
     X(NO_BUFFER, 49, "no buffer space for the requested burst")                                                        \
     X(NO_VCI, 45, "no VPI/VCI is free")                                                                                \

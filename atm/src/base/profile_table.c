@@ -60,15 +60,15 @@ static const struct setting thesis_host[] = {PAPER(tx_pdu, 100 * PVMA_US),
                                              END};
 
 /*
- * The costs of PVM's daemons are fitted to test 14: 1 B in 1 ms (HP) and 2 ms (IBM), 128 KB at 2.5 and 1.9 MB/s. Those
- * of other profiles are chosen: the four-APIs paper says only that PVM advise is twice as fast as PVM normal, so a Sun
- * 4/690 needs twice the 2.766 ms of Table 1; SPARC 2 is 0.547 of that.
- *
  * TUM report. Tables 5.1 and 5.2 give the costs of AAL5: 1 B those of a PDU, 256 B that of a buffer, 4 KB those of an
  * octet, and 4 KB with AAL3/4 that of cutting its cells. Test 4's streams divide a PDU's costs between the two hosts.
  * Octets are charged where a host is the slower: the HP sends as fast as it receives (test 8), so to its sender; the
  * IBM's sender is faster than the link (test 9), so to its receiver. The reproduction of the report uses these
  * profiles, too (papers/tum_hosts.c).
+ *
+ * The costs of PVM's daemons are fitted to test 14: 1 B in 1 ms (HP) and 2 ms (IBM), 128 KB at 2.5 and 1.9 MB/s. Those
+ * of other profiles are chosen: the four-APIs paper says only that PVM advise is twice as fast as PVM normal, so a Sun
+ * 4/690 needs twice the 2.766 ms of Table 1; SPARC 2 is 0.547 of that.
  */
 static const struct setting hp[] = {FITTED(tx_pdu, 93300 * PVMA_NS),
                                     FITTED(tx_mbuf, 36660 * PVMA_NS),

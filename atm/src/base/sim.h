@@ -39,6 +39,7 @@ enum pvma_event_kind {
     PVMA_EVENT_SEGMENT,   /* an adapter's next cell is due */
     PVMA_EVENT_SOURCE,    /* a background source's next cell is due */
     PVMA_EVENT_REFUSAL,   /* a call that cannot start is refused */
+    PVMA_EVENT_OUTAGE,    /* a link goes down, comes back, or has been down for too long for its calls */
 };
 
 struct pvma_event {
@@ -57,7 +58,12 @@ struct pvma_sim *pvma_sim_new(uint64_t seed);
 /* Drops all scheduled events and frees those of pvma_sim_call(). NULL is allowed. */
 void pvma_sim_free(struct pvma_sim *sim);
 
-pvma_ps pvma_sim_now(const struct pvma_sim *sim);
+/* The current time, with which a simulation begins: each cell asks for it several times. */
+static inline pvma_ps pvma_sim_now(const struct pvma_sim *sim)
+{
+    return *(const pvma_ps *)(const void *)sim;
+}
+
 uint64_t pvma_sim_seed(const struct pvma_sim *sim);
 
 /* Prepares an event and leaves it unscheduled. */

@@ -17,9 +17,7 @@
 #include <unistd.h>
 #include "fore_atm.h"
 
-#define NS_OF_S    INT64_C(1000000000)
-#define LOOKS_FREE 100  /* at one time; programs look before and after what they measure */
-#define LOOK_NS    1000 /* of each further look */
+#define NS_OF_S INT64_C(1000000000)
 
 typedef int clock_gettime_fn(clockid_t clock, struct timespec *out);
 typedef int clock_nanosleep_fn(clockid_t clock, int flags, const struct timespec *wanted, struct timespec *left);
@@ -62,23 +60,6 @@ static bool is_monotonic(clockid_t clock)
            clock == CLOCK_BOOTTIME;
 }
 
-/*
- * Nothing but computing takes time between two looks, and with PVM_ATM_CPU=0 computing takes none. So a program that
- * waits by looking at the clock would look forever: after LOOKS_FREE looks at one time the next ones cost time, until
- * something else has taken time. Returns the time then.
- */
-static int64_t pay_for_looks(int64_t now_ns)
-{
-    static int64_t seen_ns = -1;
-    static unsigned looks;
-    looks = now_ns == seen_ns ? looks + 1 : 0;
-    seen_ns = now_ns;
-    if (looks < LOOKS_FREE || atm_sim_cost(LOOK_NS) || atm_sim_now(&seen_ns))
-        return now_ns;
-    looks = LOOKS_FREE;
-    return seen_ns;
-}
-
 /* False if this process does not run in virtual time, or the clock measures something else. */
 static bool virtual_time(clockid_t clock, struct timespec *out)
 {
@@ -86,7 +67,6 @@ static bool virtual_time(clockid_t clock, struct timespec *out)
     int kept = errno;
     bool lives = (is_wall(clock) || is_monotonic(clock)) && !atm_sim_now(&now_ns);
     if (lives) {
-        now_ns = pay_for_looks(now_ns);
         out->tv_sec = ahead_s(is_wall(clock) ? CLOCK_REALTIME : CLOCK_MONOTONIC, now_ns) + now_ns / NS_OF_S;
         out->tv_nsec = now_ns % NS_OF_S;
     }

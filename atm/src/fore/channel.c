@@ -17,6 +17,9 @@
 #include "endpoint.h"
 #include "stopwatch.h"
 
+#define LOOKS_FREE 100
+#define LOOK_NS    1000 /* virtual time that each further look costs */
+
 #define SEND_BUFFER_BYTES 65536 /* small, so that a sender faster than the network soon blocks */
 
 static struct {
@@ -30,6 +33,7 @@ static struct {
     int64_t debt_ns;     /* the same if there is a library above, which lets this time pass; see pvma_fore_debt() */
     bool has_above;      /* there is a library above this one */
     bool is_above;       /* it runs, not the program */
+    unsigned looks;      /* of the program at the clock, since another call */
     int64_t known_ns;    /* network time in the last answer */
     int64_t known_at_ns; /* monotonic clock at that answer */
     bool stale;          /* messages sent since may have advanced the time */
@@ -228,6 +232,7 @@ static int enter(bool charged)
 
 int pvma_fore_enter(void)
 {
+    channel.looks = 0;
     return enter(true);
 }
 
@@ -256,6 +261,22 @@ void pvma_fore_lock(void)
     pthread_mutex_lock(&channel.lock);
 }
 
+/*
+ * A program that waits for a time by looking at the clock would otherwise look forever, because what it does between
+ * two looks counts as nothing.
+ */
+static void charge_for_look(void)
+{
+    if (!channel.is_above && ++channel.looks > LOOKS_FREE)
+        charge(LOOK_NS);
+}
+
+void pvma_fore_look_at_clock(void)
+{
+    if (pvma_fore_is_virtual())
+        charge_for_look();
+}
+
 void pvma_fore_charge(int64_t ns)
 {
     if (pvma_fore_is_virtual())
@@ -267,6 +288,7 @@ void pvma_fore_enter_above(void)
     inside = true;
     int64_t computed_ns = pvma_stopwatch_stop();
     channel.has_above = channel.is_above = true;
+    channel.looks = 0;
     charge(computed_ns * channel.scale);
     inside = false;
 }

@@ -53,6 +53,9 @@ int pvma_fore_catch_up(void);
 /* Charges computing time that is declared instead of measured. */
 void pvma_fore_charge(int64_t ns);
 
+/* The program looks at the clock: after a hundred looks without another call each one takes a microsecond. */
+void pvma_fore_look_at_clock(void);
+
 /*
  * A library above this one, PVM's, enters and leaves. What it uses of the processor itself is not measured. What the
  * program computes becomes debt: virtual time that this library does not pass by itself, because messages arrive and

@@ -62,6 +62,7 @@ int atm_sim_now(int64_t *now_ns)
         return pvma_fore_fail(ENOTCONN);
     if (pvma_fore_enter_free())
         return -1;
+    pvma_fore_look_at_clock();
     return pvma_fore_leave(0, pvma_fore_now(now_ns));
 }
 

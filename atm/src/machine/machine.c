@@ -324,10 +324,15 @@ static int code_of(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Waits for the program's end, but not longer than network and daemon live. */
+/* A program may halt the virtual machine. Any other end of the daemon, or of the network, is one that it suffers. */
+static bool is_lost(const struct machine *m)
+{
+    return m->network.ended || (m->daemon.ended && m->daemon.status);
+}
+
 static int supervise(struct machine *m)
 {
-    while (!m->command.ended && !m->network.ended && !m->daemon.ended && !pvma_processes_signal())
+    while (!m->command.ended && !is_lost(m) && !pvma_processes_signal())
         pvma_processes_watch(-1, -1);
     if (m->command.ended)
         return code_of(m->command.status);
@@ -389,7 +394,7 @@ static int supervised(const struct pvma_machine_options *options, char **argv)
     else if (pvma_processes_signal())
         code = 128 + pvma_processes_signal();
     end(&m);
-    return code;
+    return m.network.ended && m.network.status ? PVMA_MACHINE_FAILED : code;
 }
 
 int pvma_machine_run(const struct pvma_machine_options *options, char **argv)

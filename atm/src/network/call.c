@@ -19,6 +19,7 @@ struct pvma_call {
     struct pvma_call *next;
     struct pvma_control *control;
     bool caller;
+    unsigned port; /* of the host, over which the call goes */
     enum state state;
     uint32_t number;
     struct pvma_address from, to;
@@ -141,12 +142,27 @@ static void refused(struct pvma_event *event)
     end(call, call->refusal_cause);
 }
 
+/* The port that leads to the called host, or, if none does, the first that works: then the next node refuses. -1: none
+ * works. */
+static int way_out(const struct pvma_call *call)
+{
+    const struct pvma_node *node = call->control->node;
+    struct pvma_host *to = pvma_net_host_with(call->control->net, call->to);
+    int port = to ? pvma_routing_port(call->control->net->routing, node, pvma_host_node(to)->number) : -1;
+    for (unsigned i = 0; i < node->ports && port < 0; i++)
+        if (node->port[i].out && !node->port[i].out->is_down)
+            port = (int)i;
+    return port;
+}
+
 static int take_channels(struct pvma_call *call)
 {
-    const struct pvma_port *port = &host_of(call)->port;
     const struct pvma_contract *contract = &call->contract;
-    if (!port->out)
+    int way = way_out(call);
+    if (way < 0)
         return PVMA_CAUSE_NO_ROUTE;
+    call->port = (unsigned)way;
+    const struct pvma_port *port = &call->control->node->port[way];
     int cause = pvma_channel_take(port->out, &contract->wanted, &contract->minimum, &call->out);
     if (cause || contract->flow != PVMA_DUPLEX)
         return cause;
@@ -158,6 +174,8 @@ static void make_end(struct pvma_call *call)
 {
     struct pvma_vc_ids ids = {.sends = true,
                               .receives = call->back != NULL,
+                              .tx_port = call->port,
+                              .rx_port = call->port,
                               .tx_vpi = call->out->vpi,
                               .tx_vci = call->out->vci,
                               .credits = call->out->link->to->credits};
@@ -182,7 +200,18 @@ static void send_setup(struct pvma_call *call, uint32_t asap)
         setup.back_vpi = call->back->vpi;
         setup.back_vci = call->back->vci;
     }
-    pvma_control_originate(call->control, &setup);
+    pvma_control_originate(call->control, call->port, &setup);
+}
+
+/* A callback may release other calls, so the search begins again after each. */
+void pvma_calls_lose_link(struct pvma_control *control, unsigned port)
+{
+    for (struct pvma_call *call = control->calls; call;) {
+        bool lost = call->port == port && !(call->caller && !call->out);
+        if (lost)
+            end(call, PVMA_CAUSE_LINK_DOWN);
+        call = lost ? control->calls : call->next;
+    }
 }
 
 struct pvma_call *pvma_call_open(struct pvma_host *from, struct pvma_address to, uint32_t asap,
@@ -220,7 +249,7 @@ int pvma_call_add_party(struct pvma_call *call, struct pvma_address to, uint32_t
     add.called = to;
     add.asap = asap;
     add_party(call, add.party);
-    pvma_control_originate(call->control, &add);
+    pvma_control_originate(call->control, call->port, &add);
     return add.party;
 }
 
@@ -235,7 +264,7 @@ int pvma_call_drop_party(struct pvma_call *call, uint16_t party)
     struct pvma_signal drop = message(call, PVMA_RELEASE);
     drop.party = party;
     drop.cause = PVMA_CAUSE_NORMAL;
-    pvma_control_originate(call->control, &drop);
+    pvma_control_originate(call->control, call->port, &drop);
     return 0;
 }
 
@@ -290,44 +319,47 @@ static struct pvma_listen *find_listener(const struct pvma_control *control, uin
     return listen;
 }
 
-static void offer(struct pvma_control *control, const struct pvma_listen *listen, const struct pvma_signal *signal)
+static void offer(struct pvma_control *control, unsigned port, const struct pvma_listen *listen,
+                  const struct pvma_signal *signal)
 {
     struct pvma_call *call = new_call(control);
     bool duplex = signal->contract.flow == PVMA_DUPLEX;
     call->state = OFFERED;
+    call->port = port;
     call->number = signal->call;
     call->party = signal->party;
     call->from = signal->caller;
     call->to = signal->called;
     call->contract = signal->contract;
-    call->ids = (struct pvma_vc_ids){.receives = true, .rx_vpi = signal->vpi, .rx_vci = signal->vci};
+    call->ids = (struct pvma_vc_ids){
+        .receives = true, .tx_port = port, .rx_port = port, .rx_vpi = signal->vpi, .rx_vci = signal->vci};
     if (duplex) {
         call->ids.sends = true;
         call->ids.tx_vpi = signal->back_vpi;
         call->ids.tx_vci = signal->back_vci;
-        call->ids.credits = host_of(call)->port.out->to->credits;
+        call->ids.credits = control->node->port[port].out->to->credits;
     }
     listen->listener(listen->arg, call, signal->caller, &call->contract);
 }
 
-static void refuse(struct pvma_control *control, const struct pvma_signal *signal, enum pvma_cause cause)
+static void refuse(struct pvma_control *control, unsigned port, const struct pvma_signal *signal, enum pvma_cause cause)
 {
     struct pvma_signal refusal = *signal;
     refusal.type = PVMA_RELEASE;
     refusal.cause = (uint8_t)cause;
-    pvma_control_send(control, 0, &refusal);
+    pvma_control_send(control, port, &refusal);
 }
 
-static void take_setup(struct pvma_control *control, const struct pvma_signal *signal)
+static void take_setup(struct pvma_control *control, unsigned port, const struct pvma_signal *signal)
 {
-    struct pvma_host *host = pvma_host_of(control->node);
+    const struct pvma_adapter *adapter = &pvma_host_of(control->node)->adapter[port];
     const struct pvma_listen *listen = find_listener(control, signal->asap);
-    if (pvma_vctable_get(&host->rx, signal->vpi, signal->vci) || find(control, signal, false))
-        refuse(control, signal, PVMA_CAUSE_BAD_MESSAGE);
+    if (pvma_vctable_get(&adapter->rx, signal->vpi, signal->vci) || find(control, signal, false))
+        refuse(control, port, signal, PVMA_CAUSE_BAD_MESSAGE);
     else if (!listen)
-        refuse(control, signal, PVMA_CAUSE_NO_LISTENER);
+        refuse(control, port, signal, PVMA_CAUSE_NO_LISTENER);
     else
-        offer(control, listen, signal);
+        offer(control, port, listen, signal);
 }
 
 static void lower(struct pvma_bandwidth *to, const struct pvma_bandwidth *granted)
@@ -354,7 +386,7 @@ struct pvma_vc *pvma_call_accept(struct pvma_call *call, const struct pvma_bandw
     call->arg = arg;
     struct pvma_signal connect = message(call, PVMA_CONNECT);
     connect.contract = *contract;
-    pvma_control_originate(call->control, &connect);
+    pvma_control_originate(call->control, call->port, &connect);
     return call->vc;
 }
 
@@ -375,7 +407,7 @@ static void send_release(struct pvma_call *call, enum pvma_cause cause)
     struct pvma_signal release = message(call, PVMA_RELEASE);
     release.party = call->caller ? PVMA_PARTY_ALL : call->party;
     release.cause = (uint8_t)cause;
-    pvma_control_originate(call->control, &release);
+    pvma_control_originate(call->control, call->port, &release);
 }
 
 void pvma_call_refuse(struct pvma_call *call, enum pvma_cause cause)
@@ -404,10 +436,9 @@ static void take_release(struct pvma_control *control, const struct pvma_signal 
 
 void pvma_call_act(struct pvma_control *control, unsigned port, const struct pvma_signal *signal)
 {
-    (void)port;
     switch (signal->type) {
     case PVMA_SETUP:
-        take_setup(control, signal);
+        take_setup(control, port, signal);
         break;
     case PVMA_CONNECT:
         take_connect(control, signal);
@@ -416,7 +447,7 @@ void pvma_call_act(struct pvma_control *control, unsigned port, const struct pvm
         take_release(control, signal);
         break;
     case PVMA_ADD_PARTY: /* from a host linked to this one without a switch: no node could branch */
-        refuse(control, signal, PVMA_CAUSE_NO_ROUTE);
+        refuse(control, port, signal, PVMA_CAUSE_NO_ROUTE);
         break;
     }
 }
@@ -451,7 +482,7 @@ struct pvma_vc *pvma_call_vc(const struct pvma_call *call)
 
 struct pvma_address pvma_host_address(const struct pvma_host *host)
 {
-    const struct pvma_link *link = host->port.out;
+    const struct pvma_link *link = host->node.port[0].out;
     if (!link || link->to->is_host)
         return (struct pvma_address){0, host->node.number};
     return (struct pvma_address){link->to->number + 1, link->to_port};

@@ -11,7 +11,8 @@
 
 #include "nodes/host.h"
 
-/* A host's address of 8 octets, modelled on Fore's NSAP. */
+/* A host's address of 8 octets, modelled on Fore's NSAP. A host with several links has as many addresses; all lead to
+ * it, on whichever link, and pvma_host_address() gives the first link's. */
 struct pvma_address {
     uint32_t switch_id; /* number of the host's switch, from 1; 0: linked to a host */
     uint32_t port;      /* port of that switch; without a switch: number of the host */

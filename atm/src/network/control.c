@@ -10,7 +10,8 @@ struct pvma_task {
     struct pvma_job job;
     struct pvma_task *next;
     struct pvma_control *control;
-    bool out; /* to be sent through port 0; else received at `port` */
+    bool out;     /* to be sent through the port; else received there */
+    bool dropped; /* the port's link was lost in the meantime */
     unsigned port;
     struct pvma_signal signal;
 };
@@ -20,7 +21,7 @@ struct pvma_task {
 static void emit(struct pvma_control *control, unsigned port, struct pvma_cell *cell)
 {
     if (control->node->is_host)
-        pvma_host_urgent(pvma_host_of(control->node), cell);
+        pvma_host_urgent(pvma_host_of(control->node), port, cell);
     else
         pvma_switch_emit(pvma_switch_of(control->node), port, cell, PVMA_VBR);
 }
@@ -50,8 +51,10 @@ static void finish_task(struct pvma_job *job)
     if (!control->head)
         control->tail = &control->head;
     pvma_sim_note(control->node->sim, (uint64_t)task->signal.type << 40 ^ task->signal.call);
-    if (task->out)
-        pvma_control_send(control, 0, &task->signal);
+    if (task->dropped)
+        ;
+    else if (task->out)
+        pvma_control_send(control, task->port, &task->signal);
     else
         control->act(control, task->port, &task->signal);
     free(task);
@@ -67,9 +70,9 @@ static void spend(struct pvma_control *control, bool out, unsigned port, const s
     pvma_stage_put(control->stage, &task->job, control->cost);
 }
 
-void pvma_control_originate(struct pvma_control *control, const struct pvma_signal *signal)
+void pvma_control_originate(struct pvma_control *control, unsigned port, const struct pvma_signal *signal)
 {
-    spend(control, true, 0, signal);
+    spend(control, true, port, signal);
 }
 
 static void take_cell(struct pvma_control *control, unsigned port, struct pvma_cell *cell)
@@ -86,14 +89,26 @@ static void take_cell(struct pvma_control *control, unsigned port, struct pvma_c
         control->malformed++;
 }
 
-static void host_cell(struct pvma_host *host, struct pvma_cell *cell)
+static void host_cell(struct pvma_host *host, unsigned port, struct pvma_cell *cell)
 {
-    take_cell(host->control, 0, cell);
+    take_cell(host->control, port, cell);
 }
 
 static void switch_cell(struct pvma_switch *s, unsigned port, struct pvma_cell *cell)
 {
     take_cell(s->control, port, cell);
+}
+
+void pvma_control_lose_link(struct pvma_control *control, unsigned port)
+{
+    for (struct pvma_task *task = control->head; task; task = task->next)
+        task->dropped |= task->port == port;
+    pvma_reassembler_free(&control->in[port]);
+    pvma_reassembler_init(&control->in[port], PVMA_AAL5, PVMA_SIGNAL_MAX);
+    if (control->node->is_host)
+        pvma_calls_lose_link(control, port);
+    else
+        pvma_passages_lose_link(control, port);
 }
 
 /* ---- life ---- */

@@ -35,13 +35,18 @@ void pvma_control_remove(struct pvma_net *net);
 void pvma_control_send(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
 
 /* Sends a message from the host that creates it, after its processing time. */
-void pvma_control_originate(struct pvma_control *control, const struct pvma_signal *signal);
+void pvma_control_originate(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
+
+/* A port's link has been down for too long: drops its messages that wait here and ends the calls over it. */
+void pvma_control_lose_link(struct pvma_control *control, unsigned port);
 
 /* passage.c */
+void pvma_passages_lose_link(struct pvma_control *control, unsigned port);
 void pvma_passage_act(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
 void pvma_passages_free(struct pvma_control *control);
 
 /* call.c */
+void pvma_calls_lose_link(struct pvma_control *control, unsigned port);
 void pvma_call_act(struct pvma_control *control, unsigned port, const struct pvma_signal *signal);
 void pvma_calls_free(struct pvma_control *control);
 

@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "control.h"
 #include "network_parts.h"
+#include "outage.h"
 #include "path.h"
 
 /* ---- nodes and links ---- */
@@ -13,7 +14,8 @@ static void add_node(struct pvma_net *net, const struct pvma_topo_node *t)
 {
     unsigned number = (unsigned)net->node_count;
     if (t->is_host) {
-        struct pvma_host *host = pvma_host_new(net->sim, &net->cells, t->name, number, t->profile);
+        struct pvma_host *host =
+            pvma_host_new(net->sim, &net->cells, t->name, number, t->profile, t->adapters ? t->adapters : 1);
         net->hosts[net->host_count++] = host;
         net->nodes[number] = pvma_host_node(host);
     } else {
@@ -51,12 +53,14 @@ static struct pvma_vc *make_end(struct pvma_node *node, const struct pvma_contra
 {
     struct pvma_vc_ids ids = {.sends = out != NULL, .receives = in != NULL};
     if (out) {
+        ids.tx_port = out->link->from_port;
         ids.tx_vpi = out->vpi;
         ids.tx_vci = out->vci;
         ids.credits = out->link->to->credits;
         ids.paced_bps = contract->paced ? peak_bps : 0;
     }
     if (in) {
+        ids.rx_port = in->link->to_port;
         ids.rx_vpi = in->vpi;
         ids.rx_vci = in->vci;
     }
@@ -175,6 +179,7 @@ struct pvma_net *pvma_net_new(const struct pvma_topology *topology, uint64_t see
     int cause = build_pvcs(net);
     for (size_t i = 0; i < topology->source_count && !cause; i++)
         cause = build_source(net, i);
+    net->outages = pvma_outages_new(net);
     if (cause) {
         pvma_net_free(net);
         return NULL;
@@ -200,6 +205,7 @@ void pvma_net_free(struct pvma_net *net)
         pvma_switch_free(net->switches[i]);
     for (size_t i = 0; i < net->link_count; i++)
         pvma_link_free(net->links[i]);
+    pvma_outages_free(net->outages);
     pvma_routing_free(net->routing);
     pvma_cells_free(&net->cells);
     pvma_sim_free(net->sim);

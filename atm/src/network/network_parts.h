@@ -22,6 +22,7 @@ struct pvma_net {
     struct pvma_vc **ends;    /* of the topology's PVCs, two each */
     struct pvma_source **sources;
     struct pvma_routing *routing;
+    struct pvma_outages *outages;
     size_t node_count, host_count, switch_count, link_count;
     struct pvma_net_pvc *pvcs;
     size_t pvc_count, pvc_size;

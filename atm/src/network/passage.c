@@ -287,6 +287,42 @@ static void take_release(struct pvma_control *control, unsigned port, const stru
     remove_party(control, passage, party);
 }
 
+/* Ends the parties behind a port, and tells the caller's side. True when the passage is gone with its last party. */
+static bool lose_parties(struct pvma_control *control, struct pvma_passage *passage, unsigned port)
+{
+    struct pvma_signal release = passage->setup;
+    release.type = PVMA_RELEASE;
+    release.cause = PVMA_CAUSE_LINK_DOWN;
+    for (struct party *party = passage->parties, *next; party; party = next) {
+        next = party->next;
+        if (party->leg->port != port)
+            continue;
+        release.party = party->number;
+        bool last = !passage->parties->next;
+        pvma_control_send(control, passage->in_port, &release);
+        remove_party(control, passage, party);
+        if (last)
+            return true;
+    }
+    return false;
+}
+
+void pvma_passages_lose_link(struct pvma_control *control, unsigned port)
+{
+    struct pvma_passage *passage, *next;
+    HASH_ITER (hh, control->passages, passage, next) {
+        if (passage->in_port != port) {
+            lose_parties(control, passage, port);
+            continue;
+        }
+        struct pvma_signal release = passage->setup;
+        release.type = PVMA_RELEASE;
+        release.party = PVMA_PARTY_ALL;
+        release.cause = PVMA_CAUSE_LINK_DOWN;
+        release_down(control, passage, &release);
+    }
+}
+
 void pvma_passage_act(struct pvma_control *control, unsigned port, const struct pvma_signal *signal)
 {
     switch (signal->type) {

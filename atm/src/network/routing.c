@@ -1,10 +1,14 @@
 /* routing.c - breadth-first search from each host, against the direction of the links. */
 #include "routing.h"
 #include <stdlib.h>
+#include <string.h>
 
 struct pvma_routing {
     size_t count;
-    int16_t *port; /* [host * count + node]; -1: no path */
+    struct pvma_node *const *nodes;
+    const bool *is_host;
+    int16_t *port;  /* [host * count + node]; -1: no path */
+    unsigned *hops; /* the same way; NULL when no host has several links */
 };
 
 struct search {
@@ -27,7 +31,7 @@ static void measure(const struct search *search, unsigned host)
         const struct pvma_node *node = search->nodes[at];
         for (unsigned port = 0; port < node->ports && (at == host || !search->is_host[at]); port++) {
             const struct pvma_link *link = node->port[port].in;
-            if (!link || search->hops[link->from->number] != UINT32_MAX)
+            if (!link || link->is_down || search->hops[link->from->number] != UINT32_MAX)
                 continue;
             search->hops[link->from->number] = search->hops[at] + 1;
             search->queue[end++] = link->from->number;
@@ -35,35 +39,68 @@ static void measure(const struct search *search, unsigned host)
     }
 }
 
-static int16_t best_port(const struct search *search, const struct pvma_node *node)
+/* Whether a port leads to the host whose distances are in `hops`. */
+static bool leads(const unsigned *hops, const struct pvma_node *node, unsigned port)
 {
-    unsigned own = search->hops[node->number];
-    for (unsigned port = 0; own != UINT32_MAX && own && port < node->ports; port++) {
-        const struct pvma_link *link = node->port[port].out;
-        if (!link || search->hops[link->to->number] != own - 1)
-            continue;
-        if (own == 1 || !search->is_host[link->to->number])
+    unsigned own = hops[node->number];
+    const struct pvma_link *link = node->port[port].out;
+    if (own == UINT32_MAX || !own || !link || link->is_down || hops[link->to->number] != own - 1)
+        return false;
+    return own == 1 || !link->to->is_host;
+}
+
+static int16_t best_port(const unsigned *hops, const struct pvma_node *node)
+{
+    for (unsigned port = 0; port < node->ports; port++)
+        if (leads(hops, node, port))
             return (int16_t)port;
-    }
     return -1;
+}
+
+static bool has_less(const struct pvma_link *a, const struct pvma_link *b)
+{
+    return a->reserved_bps != b->reserved_bps ? a->reserved_bps < b->reserved_bps : a->vcs.used < b->vcs.used;
+}
+
+/* Of all ports that lead to a host, the one whose link has the least to carry. */
+static int least_loaded(const unsigned *hops, const struct pvma_node *node)
+{
+    int best = -1;
+    for (unsigned port = 0; port < node->ports; port++)
+        if (leads(hops, node, port) && (best < 0 || has_less(node->port[port].out, node->port[best].out)))
+            best = (int)port;
+    return best;
+}
+
+void pvma_routing_update(struct pvma_routing *routing)
+{
+    size_t count = routing->count;
+    struct search search = {routing->nodes, routing->is_host, count, pvma_new(count * sizeof(unsigned)),
+                            pvma_new(count * sizeof(unsigned))};
+    for (unsigned host = 0; host < count; host++) {
+        if (!routing->is_host[host])
+            continue;
+        measure(&search, host);
+        for (size_t i = 0; i < count; i++)
+            routing->port[host * count + i] = best_port(search.hops, routing->nodes[i]);
+        if (routing->hops)
+            memcpy(&routing->hops[host * count], search.hops, count * sizeof *search.hops);
+    }
+    free(search.queue);
+    free(search.hops);
 }
 
 struct pvma_routing *pvma_routing_new(struct pvma_node *const *nodes, const bool *is_host, size_t count)
 {
     struct pvma_routing *routing = pvma_new(sizeof *routing);
-    struct search search = {nodes, is_host, count, pvma_new(count * sizeof(unsigned)),
-                            pvma_new(count * sizeof(unsigned))};
     routing->count = count;
+    routing->nodes = nodes;
+    routing->is_host = is_host;
     routing->port = pvma_new(count * count * sizeof *routing->port);
-    for (unsigned host = 0; host < count; host++) {
-        if (!is_host[host])
-            continue;
-        measure(&search, host);
-        for (size_t i = 0; i < count; i++)
-            routing->port[host * count + i] = best_port(&search, nodes[i]);
-    }
-    free(search.queue);
-    free(search.hops);
+    for (size_t i = 0; i < count && !routing->hops; i++)
+        if (is_host[i] && nodes[i]->ports > 1)
+            routing->hops = pvma_new(count * count * sizeof *routing->hops);
+    pvma_routing_update(routing);
     return routing;
 }
 
@@ -72,10 +109,14 @@ void pvma_routing_free(struct pvma_routing *routing)
     if (!routing)
         return;
     free(routing->port);
+    free(routing->hops);
     free(routing);
 }
 
 int pvma_routing_port(const struct pvma_routing *routing, const struct pvma_node *node, unsigned host)
 {
+    bool at_one = routing->is_host[node->number] && node->ports > 1;
+    if (at_one || routing->nodes[host]->ports > 1)
+        return least_loaded(&routing->hops[host * routing->count], node);
     return routing->port[host * routing->count + node->number];
 }

@@ -6,27 +6,38 @@
 
 static const struct pvma_node_ops host_ops = {pvma_host_cell, pvma_host_link_free, pvma_host_credit};
 
-struct pvma_host *pvma_host_new(struct pvma_sim *sim, struct pvma_cells *cells, const char *name, unsigned number,
-                                const struct pvma_profile *profile)
+static void init_adapter(struct pvma_host *host, unsigned port)
 {
-    struct pvma_host *host = pvma_new(sizeof *host);
+    struct pvma_adapter *adapter = &host->adapter[port];
+    adapter->host = host;
+    adapter->at = &host->node.port[port];
+    pvma_stage_init(&adapter->tx_stage, host->node.sim);
+    pvma_stage_init(&adapter->rx_stage, host->node.sim);
+    pvma_vctable_init(&adapter->rx);
+    pvma_vctable_init(&adapter->tx);
+    pvma_adapter_send_init(adapter);
+    pvma_adapter_receive_init(adapter);
+}
+
+struct pvma_host *pvma_host_new(struct pvma_sim *sim, struct pvma_cells *cells, const char *name, unsigned number,
+                                const struct pvma_profile *profile, unsigned adapters)
+{
+    struct pvma_host *host = pvma_new(sizeof *host + adapters * sizeof host->adapter[0]);
     host->node = (struct pvma_node){.ops = &host_ops,
                                     .sim = sim,
                                     .cells = cells,
                                     .name = pvma_copy_text(name),
-                                    .ports = 1,
-                                    .port = &host->port,
+                                    .ports = adapters,
+                                    .port = pvma_new(adapters * sizeof *host->node.port),
                                     .number = number,
                                     .is_host = true,
                                     .credits = (uint32_t)profile->cost[PVMA_COST_credits]};
     host->profile = profile;
     pvma_stage_init(&host->processor, sim);
-    pvma_stage_init(&host->tx_adapter, sim);
-    pvma_stage_init(&host->rx_adapter, sim);
-    pvma_vctable_init(&host->rx);
-    pvma_vctable_init(&host->tx);
     pvma_host_send_init(host);
     pvma_host_receive_init(host);
+    for (unsigned port = 0; port < adapters; port++)
+        init_adapter(host, port);
     return host;
 }
 
@@ -35,13 +46,15 @@ struct pvma_host *pvma_host_new(struct pvma_sim *sim, struct pvma_cells *cells, 
 void pvma_vc_pace(struct pvma_vc *vc, int64_t rate_bps)
 {
     vc->gap = rate_bps ? pvma_link_cell_time(rate_bps) : 0;
-    vc->host->has_paced |= vc->gap != 0;
+    vc->tx->has_paced |= vc->gap != 0;
 }
 
 struct pvma_vc *pvma_vc_add(struct pvma_host *host, enum pvma_aal aal, const struct pvma_vc_ids *ids)
 {
     struct pvma_vc *vc = pvma_new(sizeof *vc);
     vc->host = host;
+    vc->tx = &host->adapter[ids->tx_port];
+    vc->rx = &host->adapter[ids->rx_port];
     vc->aal = aal;
     vc->ids = *ids;
     vc->credits = ids->credits;
@@ -53,9 +66,9 @@ struct pvma_vc *pvma_vc_add(struct pvma_host *host, enum pvma_aal aal, const str
     host->vcs = vc;
     pvma_vc_pace(vc, ids->paced_bps);
     if (ids->sends)
-        pvma_vctable_set(&host->tx, ids->tx_vpi, ids->tx_vci, vc);
+        pvma_vctable_set(&vc->tx->tx, ids->tx_vpi, ids->tx_vci, vc);
     if (ids->receives)
-        pvma_vctable_set(&host->rx, ids->rx_vpi, ids->rx_vci, vc);
+        pvma_vctable_set(&vc->rx->rx, ids->rx_vpi, ids->rx_vci, vc);
     return vc;
 }
 
@@ -67,9 +80,9 @@ static void unlink_vc(struct pvma_vc *vc)
         at = &(*at)->next;
     *at = vc->next;
     if (vc->ids.sends)
-        pvma_vctable_remove(&host->tx, vc->ids.tx_vpi, vc->ids.tx_vci);
+        pvma_vctable_remove(&vc->tx->tx, vc->ids.tx_vpi, vc->ids.tx_vci);
     if (vc->ids.receives)
-        pvma_vctable_remove(&host->rx, vc->ids.rx_vpi, vc->ids.rx_vci);
+        pvma_vctable_remove(&vc->rx->rx, vc->ids.rx_vpi, vc->ids.rx_vci);
 }
 
 void pvma_vc_remove(struct pvma_vc *vc, int cause)
@@ -91,8 +104,11 @@ void pvma_host_free(struct pvma_host *host)
         pvma_vc_remove(host->vcs, 0);
     pvma_host_send_end(host);
     pvma_host_receive_end(host);
-    pvma_vctable_free(&host->rx);
-    pvma_vctable_free(&host->tx);
+    for (unsigned port = 0; port < host->node.ports; port++) {
+        pvma_vctable_free(&host->adapter[port].rx);
+        pvma_vctable_free(&host->adapter[port].tx);
+    }
+    free(host->node.port);
     free(host->node.name);
     free(host);
 }
@@ -165,5 +181,8 @@ struct pvma_stage *pvma_host_processor(struct pvma_host *host)
 
 unsigned pvma_host_queued(const struct pvma_host *host)
 {
-    return host->queued;
+    unsigned queued = 0;
+    for (unsigned port = 0; port < host->node.ports; port++)
+        queued += host->adapter[port].queued;
+    return queued;
 }

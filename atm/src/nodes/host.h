@@ -1,6 +1,7 @@
 /*
- * host.h - hosts: a processor, an adapter, and the ends of VCs. A PDU given to pvma_vc_send() is charged the host's
- * costs (profile.h), becomes cells, crosses the network, and is charged at the receiving host before the handler runs.
+ * host.h - hosts: a processor, one or more adapters, and the ends of VCs. A PDU given to pvma_vc_send() is charged the
+ * host's costs (profile.h), becomes cells, crosses the network, and is charged at the receiving host before the handler
+ * runs.
  */
 #ifndef PVMA_HOST_H
 #define PVMA_HOST_H
@@ -84,14 +85,14 @@ struct pvma_node *pvma_host_node(struct pvma_host *host);
 /* The host's processor, for pvma_stage_put() of protocols above that cost time. */
 struct pvma_stage *pvma_host_processor(struct pvma_host *host);
 
-/* PDUs in the send queue of the host, over all VCs. */
+/* PDUs in the send queues of the host's adapters, over all VCs. */
 unsigned pvma_host_queued(const struct pvma_host *host);
 
 /* ---- for network.c, path.c and call.c ---- */
 
-/* A host with one port. The profile must outlive it. */
+/* A host with that many adapters, each at a port. The profile must outlive it. */
 struct pvma_host *pvma_host_new(struct pvma_sim *sim, struct pvma_cells *cells, const char *name, unsigned number,
-                                const struct pvma_profile *profile);
+                                const struct pvma_profile *profile, unsigned adapters);
 void pvma_host_free(struct pvma_host *host);
 
 /* The host of a node, which must be one. */
@@ -99,6 +100,7 @@ struct pvma_host *pvma_host_of(struct pvma_node *node);
 
 struct pvma_vc_ids {
     bool sends, receives;
+    unsigned tx_port, rx_port; /* of the host */
     uint16_t tx_vpi, tx_vci, rx_vpi, rx_vci;
     uint32_t credits;  /* number of credits from the far end of the link; 0: no credits */
     int64_t paced_bps; /* cells are spaced at this rate; 0: as fast as the link */

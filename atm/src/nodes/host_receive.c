@@ -86,16 +86,17 @@ static void accept_pdu(struct pvma_vc *vc)
 
 /* ---- reassembly ---- */
 
-static struct pvma_vc *vc_of(const struct pvma_host *host, const struct pvma_cell *cell)
+static struct pvma_vc *vc_of(const struct pvma_adapter *adapter, const struct pvma_cell *cell)
 {
-    return pvma_vctable_get(&host->rx, cell->vpi, cell->vci);
+    return pvma_vctable_get(&adapter->rx, cell->vpi, cell->vci);
 }
 
-static void join_cell(struct pvma_host *host, struct pvma_cell *cell)
+static void join_cell(struct pvma_adapter *adapter, struct pvma_cell *cell)
 {
-    struct pvma_vc *vc = vc_of(host, cell);
+    struct pvma_host *host = adapter->host;
+    struct pvma_vc *vc = vc_of(adapter, cell);
     if (pvma_host_cost(host, PVMA_COST_credits))
-        pvma_link_return_credit(host->port.in, cell->vpi, cell->vci);
+        pvma_link_return_credit(adapter->at->in, cell->vpi, cell->vci);
     enum pvma_aal_error error;
     enum pvma_reassembly result = vc ? pvma_reassembler_take(&vc->reassembler, cell, &error) : PVMA_MORE;
     pvma_cell_put(host->node.cells, cell);
@@ -105,63 +106,66 @@ static void join_cell(struct pvma_host *host, struct pvma_cell *cell)
         accept_pdu(vc);
 }
 
-static pvma_ps join_cost(const struct pvma_host *host, const struct pvma_cell *cell)
+static pvma_ps join_cost(const struct pvma_adapter *adapter, const struct pvma_cell *cell)
 {
-    const struct pvma_vc *vc = vc_of(host, cell);
+    const struct pvma_host *host = adapter->host;
+    const struct pvma_vc *vc = vc_of(adapter, cell);
     pvma_ps cost = pvma_host_cost(host, PVMA_COST_rx_cell) + pvma_host_cost(host, PVMA_COST_rx_bus);
     return vc && vc->aal == PVMA_AAL34 ? cost + pvma_host_cost(host, PVMA_COST_rx_aal34) : cost;
 }
 
-static void start_join(struct pvma_host *host)
+static void start_join(struct pvma_adapter *adapter)
 {
+    struct pvma_host *host = adapter->host;
     bool by_host = pvma_host_cost(host, PVMA_COST_sar);
-    pvma_stage_put(by_host ? &host->processor : &host->rx_adapter, &host->join_job,
-                   join_cost(host, host->rx_fifo.head));
+    pvma_stage_put(by_host ? &host->processor : &adapter->rx_stage, &adapter->join_job,
+                   join_cost(adapter, adapter->rx_fifo.head));
 }
 
 static void cell_is_joined(struct pvma_job *job)
 {
-    struct pvma_host *host = PVMA_OF(job, struct pvma_host, join_job);
-    struct pvma_cell *cell = pvma_cellq_pop(&host->rx_fifo);
-    pvma_meter_add(host->port.arriving, host->node.sim, -1);
-    if (host->rx_fifo.head)
-        start_join(host);
-    join_cell(host, cell);
+    struct pvma_adapter *adapter = PVMA_OF(job, struct pvma_adapter, join_job);
+    struct pvma_cell *cell = pvma_cellq_pop(&adapter->rx_fifo);
+    pvma_meter_add(adapter->at->arriving, adapter->host->node.sim, -1);
+    if (adapter->rx_fifo.head)
+        start_join(adapter);
+    join_cell(adapter, cell);
 }
 
-static void enter_fifo(struct pvma_host *host, struct pvma_cell *cell)
+static void enter_fifo(struct pvma_adapter *adapter, struct pvma_cell *cell)
 {
-    if (host->rx_fifo.length >= pvma_host_cost(host, PVMA_COST_rx_fifo)) {
+    struct pvma_host *host = adapter->host;
+    if (adapter->rx_fifo.length >= pvma_host_cost(host, PVMA_COST_rx_fifo)) {
         host->counters.rx_fifo_drops++;
         pvma_sim_note(host->node.sim, host->counters.rx_fifo_drops);
         pvma_cell_put(host->node.cells, cell);
         return;
     }
-    pvma_cellq_push(&host->rx_fifo, cell);
-    pvma_meter_add(host->port.arriving, host->node.sim, 1);
-    if (host->rx_fifo.length == 1)
-        start_join(host);
+    pvma_cellq_push(&adapter->rx_fifo, cell);
+    pvma_meter_add(adapter->at->arriving, adapter->host->node.sim, 1);
+    if (adapter->rx_fifo.length == 1)
+        start_join(adapter);
 }
 
 void pvma_host_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cell)
 {
-    (void)port;
     struct pvma_host *host = pvma_host_of(node);
+    struct pvma_adapter *adapter = &host->adapter[port];
     host->counters.cells_received++;
     if (cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING && host->signal_cell) {
-        host->signal_cell(host, cell);
+        host->signal_cell(host, port, cell);
         return;
     }
-    const struct pvma_vc *vc = vc_of(host, cell);
+    const struct pvma_vc *vc = vc_of(adapter, cell);
     if (!vc) {
         bool background = cell->vpi == PVMA_VPI_BACKGROUND;
         host->counters.rx_background += background;
         host->counters.rx_unknown += !background;
         pvma_cell_put(node->cells, cell);
-    } else if (join_cost(host, cell) == 0) {
-        join_cell(host, cell);
+    } else if (join_cost(adapter, cell) == 0) {
+        join_cell(adapter, cell);
     } else {
-        enter_fifo(host, cell);
+        enter_fifo(adapter, cell);
     }
 }
 
@@ -169,9 +173,13 @@ void pvma_host_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cel
 
 void pvma_host_receive_init(struct pvma_host *host)
 {
-    pvma_cellq_init(&host->rx_fifo);
-    host->join_job.done = cell_is_joined;
     host->incoming_tail = &host->incoming;
+}
+
+void pvma_adapter_receive_init(struct pvma_adapter *adapter)
+{
+    pvma_cellq_init(&adapter->rx_fifo);
+    adapter->join_job.done = cell_is_joined;
 }
 
 void pvma_host_receive_end(struct pvma_host *host)
@@ -181,7 +189,8 @@ void pvma_host_receive_end(struct pvma_host *host)
         host->incoming = pdu->next;
         free(pdu);
     }
-    pvma_cellq_clear(&host->rx_fifo, host->node.cells);
+    for (unsigned port = 0; port < host->node.ports; port++)
+        pvma_cellq_clear(&host->adapter[port].rx_fifo, host->node.cells);
 }
 
 void pvma_vc_forget_receives(struct pvma_vc *vc)

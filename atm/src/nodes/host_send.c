@@ -1,5 +1,6 @@
 /*
- * host_send.c - the send path of a host: processor, segmentation, FIFO, link. VCs with something to send form a round;
+ * host_send.c - the send path of a host: processor, then an adapter's segmentation, FIFO, link. An adapter's VCs
+ * with something to send form a round;
  * the first that has a credit and whose pacing allows it supplies the next cell.
  */
 #include <stdlib.h>
@@ -11,29 +12,29 @@
 
 enum { INJECTED_MAX = 256 }; /* cells of background sources that wait in an adapter */
 
-static void pump(struct pvma_host *host);
+static void pump(struct pvma_adapter *adapter);
 
 /* ---- the round ---- */
 
 static void join_round(struct pvma_vc *vc)
 {
-    struct pvma_host *host = vc->host;
+    struct pvma_adapter *adapter = vc->tx;
     if (vc->active)
         return;
     vc->active = true;
     vc->next_active = NULL;
-    *host->round_tail = vc;
-    host->round_tail = &vc->next_active;
-    host->round_length++;
+    *adapter->round_tail = vc;
+    adapter->round_tail = &vc->next_active;
+    adapter->round_length++;
 }
 
-static struct pvma_vc *leave_round(struct pvma_host *host)
+static struct pvma_vc *leave_round(struct pvma_adapter *adapter)
 {
-    struct pvma_vc *vc = host->round;
-    host->round = vc->next_active;
-    if (!host->round)
-        host->round_tail = &host->round;
-    host->round_length--;
+    struct pvma_vc *vc = adapter->round;
+    adapter->round = vc->next_active;
+    if (!adapter->round)
+        adapter->round_tail = &adapter->round;
+    adapter->round_length--;
     vc->active = false;
     return vc;
 }
@@ -50,13 +51,13 @@ static bool may_send(const struct pvma_vc *vc)
 }
 
 /* A paced VC that is due moves to the front of the round, or it would fall behind its rate. */
-static bool find_paced(struct pvma_host *host)
+static bool find_paced(struct pvma_adapter *adapter)
 {
-    struct pvma_vc *vc = host->has_paced ? host->round : NULL;
+    struct pvma_vc *vc = adapter->has_paced ? adapter->round : NULL;
     while (vc && !(vc->gap && may_send(vc)))
         vc = vc->next_active;
-    while (vc && host->round != vc)
-        join_round(leave_round(host));
+    while (vc && adapter->round != vc)
+        join_round(leave_round(adapter));
     return vc;
 }
 
@@ -64,15 +65,15 @@ static bool find_paced(struct pvma_host *host)
  * Brings the first VC that may send now to the front of the round; false when there is none. VCs without credits leave
  * the round until one arrives. *due is lowered to the time at which a paced VC may send again.
  */
-static bool find_sender(struct pvma_host *host, pvma_ps *due)
+static bool find_sender(struct pvma_adapter *adapter, pvma_ps *due)
 {
-    if (find_paced(host))
+    if (find_paced(adapter))
         return true;
-    for (unsigned left = host->round_length; left; left--) {
-        struct pvma_vc *vc = host->round;
+    for (unsigned left = adapter->round_length; left; left--) {
+        struct pvma_vc *vc = adapter->round;
         if (may_send(vc))
             return true;
-        leave_round(host);
+        leave_round(adapter);
         if ((vc->ids.credits && !vc->credits) || !has_cells(vc))
             continue;
         if (vc->not_before < *due)
@@ -107,7 +108,7 @@ static void finish_pdu(struct pvma_vc *vc)
         vc->ready_tail = &vc->ready;
     vc->cutting = false;
     vc->queued--;
-    host->queued--;
+    vc->tx->queued--;
     host->counters.pdus_sent++;
     host->counters.bytes_sent += pdu->length;
     free(pdu);
@@ -118,12 +119,13 @@ static void finish_pdu(struct pvma_vc *vc)
 }
 
 /* Notifies VCs that were refused. A handler may close any VC, so the scan restarts after each call. */
-static void tell_of_room(struct pvma_host *host)
+static void tell_of_room(struct pvma_adapter *adapter)
 {
-    for (struct pvma_vc *vc = host->vcs, *next; vc && host->queued < pvma_host_cost(host, PVMA_COST_tx_queue);
+    struct pvma_host *host = adapter->host;
+    for (struct pvma_vc *vc = host->vcs, *next; vc && adapter->queued < pvma_host_cost(host, PVMA_COST_tx_queue);
          vc = next) {
         next = vc->next;
-        if (!vc->wants_room)
+        if (!vc->wants_room || vc->tx != adapter)
             continue;
         vc->wants_room = false;
         if (vc->handler && vc->handler->room)
@@ -166,95 +168,95 @@ static struct pvma_cell *next_cell(struct pvma_vc *vc, pvma_ps *cost, bool *done
     vc->credits -= vc->ids.credits != 0;
     vc->not_before = vc->gap ? pvma_sim_now(host->node.sim) + vc->gap : 0;
     if (*done || pvma_host_cost(host, PVMA_COST_turn)) {
-        leave_round(host);
+        leave_round(vc->tx);
         join_round(vc);
     }
     return cell;
 }
 
-static void feed_link(struct pvma_host *host)
+static void feed_link(struct pvma_adapter *adapter)
 {
-    struct pvma_link *link = host->port.out;
+    struct pvma_link *link = adapter->at->out;
     if (!link || !pvma_link_is_free(link))
         return;
-    struct pvma_cell *cell = pvma_cellq_pop(&host->urgent);
+    struct pvma_cell *cell = pvma_cellq_pop(&adapter->urgent);
     if (!cell)
-        cell = pvma_cellq_pop(&host->fifo);
+        cell = pvma_cellq_pop(&adapter->fifo);
     if (!cell)
         return;
-    pvma_meter_add(host->port.departing, host->node.sim, -1);
-    host->counters.cells_sent++;
+    pvma_meter_add(adapter->at->departing, adapter->host->node.sim, -1);
+    adapter->host->counters.cells_sent++;
     pvma_link_send(link, cell);
 }
 
 static void cell_is_cut(struct pvma_job *job)
 {
-    struct pvma_host *host = PVMA_OF(job, struct pvma_host, cut_job);
-    pvma_cellq_push(&host->fifo, host->being_cut);
-    pvma_meter_add(host->port.departing, host->node.sim, 1);
-    host->being_cut = NULL;
-    feed_link(host);
-    pump(host);
+    struct pvma_adapter *adapter = PVMA_OF(job, struct pvma_adapter, cut_job);
+    pvma_cellq_push(&adapter->fifo, adapter->being_cut);
+    pvma_meter_add(adapter->at->departing, adapter->host->node.sim, 1);
+    adapter->being_cut = NULL;
+    feed_link(adapter);
+    pump(adapter);
 }
 
-static void start_cell(struct pvma_host *host, struct pvma_cell *cell, pvma_ps cost)
+static void start_cell(struct pvma_adapter *adapter, struct pvma_cell *cell, pvma_ps cost)
 {
+    struct pvma_host *host = adapter->host;
     if (!cost) {
-        pvma_cellq_push(&host->fifo, cell);
-        pvma_meter_add(host->port.departing, host->node.sim, 1);
-        feed_link(host);
+        pvma_cellq_push(&adapter->fifo, cell);
+        pvma_meter_add(adapter->at->departing, adapter->host->node.sim, 1);
+        feed_link(adapter);
         return;
     }
-    host->being_cut = cell;
+    adapter->being_cut = cell;
     bool by_host = pvma_host_cost(host, PVMA_COST_sar);
-    pvma_stage_put(by_host ? &host->processor : &host->tx_adapter, &host->cut_job, cost);
+    pvma_stage_put(by_host ? &host->processor : &adapter->tx_stage, &adapter->cut_job, cost);
 }
 
 /* Segments cells while there are any, the FIFO has room and no cell is in progress. */
-static void pump(struct pvma_host *host)
+static void pump(struct pvma_adapter *adapter)
 {
     pvma_ps due = PVMA_NEVER;
     bool room = false;
-    while (!host->being_cut && host->fifo.length < pvma_host_cost(host, PVMA_COST_tx_fifo) && find_sender(host, &due)) {
+    int64_t fifo = pvma_host_cost(adapter->host, PVMA_COST_tx_fifo);
+    while (!adapter->being_cut && adapter->fifo.length < fifo && find_sender(adapter, &due)) {
         pvma_ps cost;
         bool done;
-        struct pvma_vc *vc = host->round;
+        struct pvma_vc *vc = adapter->round;
         struct pvma_cell *cell = next_cell(vc, &cost, &done);
-        start_cell(host, cell, cost);
+        start_cell(adapter, cell, cost);
         if (done)
             finish_pdu(vc);
         room |= done;
     }
     if (due != PVMA_NEVER)
-        pvma_sim_at(host->node.sim, &host->due, due);
+        pvma_sim_at(adapter->host->node.sim, &adapter->due, due);
     if (room)
-        tell_of_room(host);
+        tell_of_room(adapter);
 }
 
 static void pacing_is_over(struct pvma_event *event)
 {
-    pump(PVMA_OF(event, struct pvma_host, due));
+    pump(PVMA_OF(event, struct pvma_adapter, due));
 }
 
 void pvma_host_link_free(struct pvma_node *node, unsigned port)
 {
-    (void)port;
-    struct pvma_host *host = pvma_host_of(node);
-    feed_link(host);
-    pump(host);
+    struct pvma_adapter *adapter = &pvma_host_of(node)->adapter[port];
+    feed_link(adapter);
+    pump(adapter);
 }
 
 void pvma_host_credit(struct pvma_node *node, unsigned port, uint16_t vpi, uint16_t vci)
 {
-    (void)port;
-    struct pvma_host *host = pvma_host_of(node);
-    struct pvma_vc *vc = pvma_vctable_get(&host->tx, vpi, vci);
+    struct pvma_adapter *adapter = &pvma_host_of(node)->adapter[port];
+    struct pvma_vc *vc = pvma_vctable_get(&adapter->tx, vpi, vci);
     if (!vc || !vc->ids.credits)
         return;
     vc->credits++;
     if (has_cells(vc))
         join_round(vc);
-    pump(host);
+    pump(adapter);
 }
 
 /* ---- the processor ---- */
@@ -264,9 +266,9 @@ static bool floods(const struct pvma_host *host)
     return pvma_host_cost(host, PVMA_COST_send);
 }
 
-static bool is_full(const struct pvma_host *host)
+static bool is_full(const struct pvma_adapter *adapter)
 {
-    return host->queued >= pvma_host_cost(host, PVMA_COST_tx_queue);
+    return adapter->queued >= pvma_host_cost(adapter->host, PVMA_COST_tx_queue);
 }
 
 static void drop_pdu(struct pvma_vc *vc, struct pvma_outgoing *pdu, enum pvma_drop why)
@@ -312,7 +314,7 @@ static void keep(struct pvma_host *host, struct pvma_outgoing *pdu)
     struct pvma_vc *vc = pdu->vc;
     uint64_t cookie = pdu->cookie;
     leave_processor(host);
-    host->queued += floods(host);
+    vc->tx->queued += floods(host);
     enqueue(vc, pdu);
     if (!cuts_in_call(host))
         release_sender(vc, cookie);
@@ -322,16 +324,17 @@ static void keep(struct pvma_host *host, struct pvma_outgoing *pdu)
 static void processed(struct pvma_job *job)
 {
     struct pvma_outgoing *pdu = PVMA_OF(job, struct pvma_outgoing, job);
-    struct pvma_host *host = pdu->host;
+    struct pvma_adapter *adapter = pdu->adapter;
+    struct pvma_host *host = adapter->host;
     if (!pdu->vc) {
         leave_processor(host);
         free(pdu);
-    } else if (floods(host) && is_full(host)) {
+    } else if (floods(host) && is_full(adapter)) {
         lose(host, pdu);
     } else {
         keep(host, pdu);
     }
-    pump(host);
+    pump(adapter);
 }
 
 static int check_send(const struct pvma_vc *vc, size_t length)
@@ -349,19 +352,20 @@ int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t c
     int error = check_send(vc, length);
     if (error)
         return error;
-    if (!floods(host) && is_full(host)) {
+    if (!floods(host) && is_full(vc->tx)) {
         host->counters.tx_queue_waits++;
         vc->wants_room = true;
         return PVMC_EAGAIN;
     }
     struct pvma_outgoing *pdu = pvma_new(sizeof *pdu + length);
-    *pdu = (struct pvma_outgoing){.job.done = processed, .host = host, .vc = vc, .cookie = cookie, .length = length};
+    *pdu =
+        (struct pvma_outgoing){.job.done = processed, .adapter = vc->tx, .vc = vc, .cookie = cookie, .length = length};
     if (length)
         memcpy(pdu->data, data, length);
     *host->working_tail = pdu;
     host->working_tail = &pdu->next;
     vc->queued++;
-    host->queued += !floods(host);
+    vc->tx->queued += !floods(host);
     pvma_stage_put(&host->processor, &pdu->job,
                    pvma_host_cost(host, PVMA_COST_tx_pdu) + (pvma_ps)length * pvma_host_cost(host, PVMA_COST_tx_byte) +
                        pvma_mbufs(length) * pvma_host_cost(host, PVMA_COST_tx_mbuf));
@@ -377,23 +381,23 @@ void pvma_vc_inject(struct pvma_vc *vc, struct pvma_cell *cell)
     }
     pvma_cellq_push(&vc->injected, cell);
     join_round(vc);
-    pump(vc->host);
+    pump(vc->tx);
 }
 
-void pvma_host_urgent(struct pvma_host *host, struct pvma_cell *cell)
+void pvma_host_urgent(struct pvma_host *host, unsigned port, struct pvma_cell *cell)
 {
-    pvma_cellq_push(&host->urgent, cell);
-    pvma_meter_add(host->port.departing, host->node.sim, 1);
-    feed_link(host);
+    struct pvma_adapter *adapter = &host->adapter[port];
+    pvma_cellq_push(&adapter->urgent, cell);
+    pvma_meter_add(adapter->at->departing, adapter->host->node.sim, 1);
+    feed_link(adapter);
 }
 
 /* ---- life ---- */
 
 static void take_from_round(struct pvma_vc *vc)
 {
-    struct pvma_host *host = vc->host;
-    for (unsigned left = vc->active ? host->round_length : 0; left; left--) {
-        struct pvma_vc *first = leave_round(host);
+    for (unsigned left = vc->active ? vc->tx->round_length : 0; left; left--) {
+        struct pvma_vc *first = leave_round(vc->tx);
         if (first != vc)
             join_round(first);
     }
@@ -406,13 +410,13 @@ void pvma_vc_forget_sends(struct pvma_vc *vc)
     for (struct pvma_outgoing *pdu = host->working; pdu; pdu = pdu->next) {
         if (pdu->vc == vc) {
             pdu->vc = NULL;
-            host->queued -= !floods(host);
+            vc->tx->queued -= !floods(host);
         }
     }
     while (vc->ready) {
         struct pvma_outgoing *pdu = vc->ready;
         vc->ready = pdu->next;
-        host->queued--;
+        vc->tx->queued--;
         drop_pdu(vc, pdu, PVMA_DROP_CLOSED);
     }
     pvma_cellq_clear(&vc->injected, host->node.cells);
@@ -421,11 +425,15 @@ void pvma_vc_forget_sends(struct pvma_vc *vc)
 void pvma_host_send_init(struct pvma_host *host)
 {
     host->working_tail = &host->working;
-    host->round_tail = &host->round;
-    host->cut_job.done = cell_is_cut;
-    pvma_event_init(&host->due, PVMA_EVENT_SEGMENT, pacing_is_over);
-    pvma_cellq_init(&host->fifo);
-    pvma_cellq_init(&host->urgent);
+}
+
+void pvma_adapter_send_init(struct pvma_adapter *adapter)
+{
+    adapter->round_tail = &adapter->round;
+    adapter->cut_job.done = cell_is_cut;
+    pvma_event_init(&adapter->due, PVMA_EVENT_SEGMENT, pacing_is_over);
+    pvma_cellq_init(&adapter->fifo);
+    pvma_cellq_init(&adapter->urgent);
 }
 
 void pvma_host_send_end(struct pvma_host *host)
@@ -435,8 +443,11 @@ void pvma_host_send_end(struct pvma_host *host)
         host->working = pdu->next;
         free(pdu);
     }
-    if (host->being_cut)
-        pvma_cell_put(host->node.cells, host->being_cut);
-    pvma_cellq_clear(&host->fifo, host->node.cells);
-    pvma_cellq_clear(&host->urgent, host->node.cells);
+    for (unsigned port = 0; port < host->node.ports; port++) {
+        struct pvma_adapter *adapter = &host->adapter[port];
+        if (adapter->being_cut)
+            pvma_cell_put(host->node.cells, adapter->being_cut);
+        pvma_cellq_clear(&adapter->fifo, host->node.cells);
+        pvma_cellq_clear(&adapter->urgent, host->node.cells);
+    }
 }

@@ -61,6 +61,7 @@ struct pvma_link_options {
     pvma_ps propagation;
     double cell_loss;      /* probability that a cell vanishes */
     double bit_error_rate; /* probability of a bit error */
+    pvma_ps t309;          /* switched VCs end when the link has been down for that long */
 };
 
 struct pvma_link_counters {
@@ -91,8 +92,9 @@ struct pvma_link {
     size_t credit_size, credit_first, credit_count;
     struct pvma_random random;
     uint64_t loss_odds, damage_odds;
-    bool is_flawed;         /* may lose or damage cells now; else nothing random happens */
-    bool is_down;           /* see link_failure.h */
+    bool is_flawed; /* may lose or damage cells now; else nothing random happens */
+    bool is_down;   /* see link_failure.h */
+    bool keeps_signalling;
     struct pvma_cellq kept; /* while down: signalling, which its protocol would send again */
     struct pvma_link_counters counters;
     struct pvma_tap *tap;    /* NULL: nobody looks */

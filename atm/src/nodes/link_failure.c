@@ -8,20 +8,20 @@ static bool is_signalling(const struct pvma_cell *cell)
 
 void pvma_link_lose(struct pvma_link *link, struct pvma_cell *cell)
 {
-    if (is_signalling(cell)) {
+    if (is_signalling(cell) && link->keeps_signalling) {
         pvma_cellq_push(&link->kept, cell);
         return;
     }
     link->counters.failed++;
     pvma_sim_note(link->sim, UINT64_C(0xfa11ed) ^ link->counters.failed);
-    if (link->to->credits && cell->vpi != PVMA_VPI_BACKGROUND)
+    if (link->to->credits && cell->vpi != PVMA_VPI_BACKGROUND && !is_signalling(cell))
         pvma_link_return_credit(link, cell->vpi, cell->vci);
     pvma_cell_put(link->cells, cell);
 }
 
 void pvma_link_fail(struct pvma_link *link)
 {
-    link->is_down = link->is_flawed = true;
+    link->is_down = link->is_flawed = link->keeps_signalling = true;
     link->counters.failures++;
     pvma_sim_cancel(link->sim, &link->arrival);
     pvma_sim_cancel(link->sim, &link->credit_event);
@@ -46,5 +46,6 @@ void pvma_link_restore(struct pvma_link *link)
 
 void pvma_link_forget_signalling(struct pvma_link *link)
 {
+    link->keeps_signalling = false;
     pvma_cellq_clear(&link->kept, link->cells);
 }

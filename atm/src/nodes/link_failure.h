@@ -18,7 +18,8 @@ void pvma_link_fail(struct pvma_link *link);
 /* Brings it back. Signalling that waited is sent before anything else. */
 void pvma_link_restore(struct pvma_link *link);
 
-/* Drops the signalling that waits, because both ends have released all calls over this link. */
+/* Drops the signalling that waits or is sent before the link comes back, because both ends have released all calls over
+ * this link. */
 void pvma_link_forget_signalling(struct pvma_link *link);
 
 /* Called by link.c for a cell that is sent while the link is down. Takes the cell. */

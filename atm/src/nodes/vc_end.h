@@ -10,7 +10,7 @@ struct pvma_control; /* the host's signalling, see control.h */
 struct pvma_outgoing {
     struct pvma_job job; /* at the processor */
     struct pvma_outgoing *next;
-    struct pvma_host *host;
+    struct pvma_adapter *adapter;
     struct pvma_vc *vc; /* NULL: the VC was closed in the meantime */
     uint64_t cookie;
     size_t length;
@@ -29,7 +29,8 @@ struct pvma_incoming {
 
 struct pvma_vc {
     struct pvma_host *host;
-    struct pvma_vc *next; /* of the host */
+    struct pvma_adapter *tx, *rx; /* where it sends and receives: not always the same */
+    struct pvma_vc *next;         /* of the host */
     enum pvma_aal aal;
     struct pvma_vc_ids ids;
     const struct pvma_vc_handler *handler;
@@ -44,7 +45,7 @@ struct pvma_vc {
     uint32_t credits;
     pvma_ps gap, not_before; /* pacing */
     struct pvma_vc *next_active;
-    bool active; /* in the host's round of VCs with something to send */
+    bool active; /* in the adapter's round of VCs with something to send */
     /* receiving */
     struct pvma_reassembler reassembler;
     bool hold; /* keep PDUs that arrive before a handler is set */
@@ -52,20 +53,16 @@ struct pvma_vc {
     unsigned held_count;
 };
 
-struct pvma_host {
-    struct pvma_node node;
-    struct pvma_port port;
-    const struct pvma_profile *profile;
-    struct pvma_host_counters counters;
-    struct pvma_stage processor;
-    struct pvma_stage tx_adapter, rx_adapter;
-    struct pvma_vc *vcs;
+/* An adapter has a link, a send queue, and VCs of its own. */
+struct pvma_adapter {
+    struct pvma_host *host;
+    struct pvma_port *at; /* of the host's node */
+    struct pvma_stage tx_stage, rx_stage;
     struct pvma_vctable rx; /* by VPI/VCI of incoming cells */
     struct pvma_vctable tx; /* by VPI/VCI of outgoing cells, for credits */
     /* sending */
-    unsigned queued;                               /* PDUs in the send queue */
-    struct pvma_outgoing *working, **working_tail; /* at the processor, in order */
-    struct pvma_vc *round, **round_tail;           /* VCs with something to send, the next one first */
+    unsigned queued;                     /* PDUs in the send queue */
+    struct pvma_vc *round, **round_tail; /* VCs with something to send, the next one first */
     unsigned round_length;
     bool has_paced;          /* some VC is paced */
     struct pvma_job cut_job; /* segmentation of `being_cut` */
@@ -75,22 +72,34 @@ struct pvma_host {
     /* receiving */
     struct pvma_cellq rx_fifo; /* the first is being reassembled */
     struct pvma_job join_job;
-    struct pvma_incoming *incoming, **incoming_tail;                     /* at the processor, in order */
-    unsigned waiting;                                                    /* number of `incoming` PDUs */
-    void (*signal_cell)(struct pvma_host *host, struct pvma_cell *cell); /* takes cells of VCI 5; set by control.c */
+};
+
+struct pvma_host {
+    struct pvma_node node;
+    const struct pvma_profile *profile;
+    struct pvma_host_counters counters;
+    struct pvma_stage processor;
+    struct pvma_vc *vcs;
+    struct pvma_outgoing *working, **working_tail;                                      /* at the processor, in order */
+    struct pvma_incoming *incoming, **incoming_tail;                                    /* at the processor, in order */
+    unsigned waiting;                                                                   /* number of `incoming` PDUs */
+    void (*signal_cell)(struct pvma_host *host, unsigned port, struct pvma_cell *cell); /* takes cells of VCI 5 */
     struct pvma_control *control;
+    struct pvma_adapter adapter[]; /* as many as the node has ports */
 };
 
 /* host_send.c */
 void pvma_host_send_init(struct pvma_host *host);
+void pvma_adapter_send_init(struct pvma_adapter *adapter);
 void pvma_host_send_end(struct pvma_host *host);
 void pvma_host_link_free(struct pvma_node *node, unsigned port);
 void pvma_host_credit(struct pvma_node *node, unsigned port, uint16_t vpi, uint16_t vci);
-void pvma_vc_forget_sends(struct pvma_vc *vc);                         /* the VC closes: drops unsent PDUs */
-void pvma_host_urgent(struct pvma_host *host, struct pvma_cell *cell); /* takes a signalling cell */
+void pvma_vc_forget_sends(struct pvma_vc *vc); /* the VC closes: drops unsent PDUs */
+void pvma_host_urgent(struct pvma_host *host, unsigned port, struct pvma_cell *cell); /* takes a signalling cell */
 
 /* host_receive.c */
 void pvma_host_receive_init(struct pvma_host *host);
+void pvma_adapter_receive_init(struct pvma_adapter *adapter);
 void pvma_host_receive_end(struct pvma_host *host);
 void pvma_host_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cell);
 void pvma_vc_release_held(struct pvma_vc *vc);    /* delivers held PDUs: a handler was set */

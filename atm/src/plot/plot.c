@@ -31,12 +31,16 @@ void plot_begin(FILE *gnuplot, const char *path, const struct plot_axes *axes)
 {
     fputs(style, gnuplot);
     fprintf(gnuplot, "set terminal svg size 860,420 font 'sans,12' background 'white' noenhanced\nset grid\n"
-                     "set key outside right top reverse Left\nset format x '%%.10g'\n");
+                     "set key outside right top reverse Left\n");
     write_text(gnuplot, "set output", path);
     write_text(gnuplot, "set title", axes->title);
     write_text(gnuplot, "set xlabel", axes->x);
     write_text(gnuplot, "set ylabel", axes->y);
-    fprintf(gnuplot, "%s\n%s\n", axes->log_x ? "set logscale x 2" : "unset logscale x",
+    fprintf(gnuplot, "%s\n%s\n%s\n",
+            !axes->log_x  ? "unset logscale x"
+            : axes->bytes ? "set logscale x 2"
+                          : "set logscale x 10",
+            axes->log_x && axes->bytes ? "set format x '%.0b%B'" : "set format x '%.10g'",
             axes->log_y ? "set logscale y" : "unset logscale y");
 }
 

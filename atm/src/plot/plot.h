@@ -8,6 +8,7 @@
 struct plot_axes {
     const char *title, *x, *y;
     bool log_x, log_y;
+    bool bytes; /* x with a logarithm: in powers of two, such as 4 Ki */
 };
 
 enum plot_mark {

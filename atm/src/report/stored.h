@@ -6,7 +6,7 @@
 #include "report.h"
 
 /*
- * Writes a line of CSV for each value with its tolerance, for each value of a null model, claim and digest. The
+ * Writes a line of CSV for each value of a model with its tolerance, of a null model, for each claim and digest. The
  * tolerance of a value is 0.1 %, or the half width of its confidence interval if that is more. Returns 0, or -1 after a
  * message on stderr.
  */

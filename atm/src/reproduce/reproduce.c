@@ -11,17 +11,19 @@
 #include "report/stored.h"
 #include "experiment.h"
 #include "jobs.h"
+#include "real.h"
 #include "reproduce.h"
 #include "speed.h"
 
 static const struct {
     struct report *report;
     void (*run)(struct report *report, enum experiment_part part);
+    const struct real_experiment *real; /* NULL: no real programs */
 } experiments[] = {
-    {&paper_four_apis, experiment_four_apis},
-    {&paper_an2, experiment_an2},
-    {&paper_tum, experiment_tum},
-    {&paper_thesis, experiment_thesis},
+    {&paper_four_apis, experiment_four_apis, &real_four_apis},
+    {&paper_an2, experiment_an2, NULL},
+    {&paper_tum, experiment_tum, &real_tum},
+    {&paper_thesis, experiment_thesis, NULL},
 };
 
 enum { COUNT = sizeof experiments / sizeof experiments[0], JOBS_AT_ONCE_MAX = 256 };
@@ -29,11 +31,13 @@ enum { COUNT = sizeof experiments / sizeof experiments[0], JOBS_AT_ONCE_MAX = 25
 struct options {
     const char *csv, *svg, *check, *record;
     bool list, small, speed, digest;
+    bool models;          /* no real programs */
+    const char *programs; /* their folder; NULL: beside atm-sim */
     bool chosen[COUNT], any;
     unsigned at_once;
 };
 
-enum { KEY_LIST = 256, KEY_SHORT, KEY_SPEED, KEY_DIGEST, KEY_CHECK, KEY_RECORD };
+enum { KEY_LIST = 256, KEY_SHORT, KEY_SPEED, KEY_DIGEST, KEY_CHECK, KEY_RECORD, KEY_MODELS };
 
 static const struct argp_option option_table[] = {
     {"csv", 'c', "DIR", 0, "write the tables and figures as CSV files into DIR", 0},
@@ -45,6 +49,8 @@ static const struct argp_option option_table[] = {
     {"record", KEY_RECORD, "FILE", 0, "record values, claims and digests in FILE, for --check", 0},
     {"list", KEY_LIST, NULL, 0, "list the experiments and exit", 0},
     {"speed", KEY_SPEED, NULL, 0, "show the cost of a simulated PVM message on this machine and exit", 0},
+    {"models", KEY_MODELS, NULL, 0, "without the real PVM programs", 0},
+    {"programs", 'p', "DIR", 0, "where these programs are (default: \"examples\" beside atm-sim)", 0},
     {"short", KEY_SHORT, NULL, 0, "run a few rows of each in seconds, for tests", 0},
     {0},
 };
@@ -98,6 +104,12 @@ static error_t parse(int key, char *text, struct argp_state *state)
     case KEY_SPEED:
         o->speed = true;
         return 0;
+    case KEY_MODELS:
+        o->models = true;
+        return 0;
+    case 'p':
+        o->programs = text;
+        return 0;
     case KEY_SHORT:
         o->small = true;
         return 0;
@@ -134,6 +146,19 @@ static bool is_chosen(const struct options *o, unsigned i)
     return !o->any || o->chosen[i];
 }
 
+/* Whether the experiment's programs can be run. Says why not. */
+static bool with_programs(unsigned i, const struct options *o)
+{
+    char why[8192];
+
+    if (!experiments[i].real || !is_chosen(o, i) || o->models || o->small || o->digest || o->check)
+        return false;
+    if (real_begin(o->programs, why, sizeof why))
+        return true;
+    fprintf(stderr, "%s: without the rows of real programs: %s\n", experiments[i].report->name, why);
+    return false;
+}
+
 /* The longest experiments first, so that the last ones to end are short. Returns the number of jobs. */
 static unsigned list_jobs(struct job jobs[2 * COUNT], const struct options *o)
 {
@@ -150,6 +175,18 @@ static unsigned list_jobs(struct job jobs[2 * COUNT], const struct options *o)
                                          .null = null == 1};
         }
     return count;
+}
+
+/* The programs run after all models, alone, because their computing is measured. */
+static void begin(unsigned i, const struct options *o)
+{
+    struct report *report = experiments[i].report;
+
+    if (with_programs(i, o)) {
+        report->programs = experiments[i].real->programs;
+        report->program_count = experiments[i].real->count;
+    }
+    report_begin(report);
 }
 
 static int show(const struct report *report, const struct options *o)
@@ -184,10 +221,13 @@ static int run(const struct options *o)
     int status;
 
     for (unsigned i = 0; i < COUNT; i++)
-        report_begin(experiments[i].report);
+        begin(i, o);
     status = jobs_run(jobs, count, o->at_once ? o->at_once : (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
     for (unsigned i = 0; i < count; i++)
         fprintf(stderr, "%s%s: %.1f s\n", jobs[i].report->name, jobs[i].null ? ", null model" : "", jobs[i].seconds);
+    for (unsigned i = 0; i < COUNT && status == 0; i++)
+        if (experiments[i].report->program_count)
+            experiments[i].real->run(experiments[i].report);
     for (unsigned i = 0; i < COUNT && status == 0; i++)
         if (is_chosen(o, i))
             status |= show(experiments[i].report, o);

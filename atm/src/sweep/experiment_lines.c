@@ -261,11 +261,14 @@ void sweep_read_measure(struct sweep_reader *s)
         add_column(s, s->r.word[i]);
 }
 
-/* Whether a regular expression, with variables not yet replaced, has a group. */
-static bool has_group(const char *pattern)
+/* Whether a pattern at the first point has a group. Counts in braces are refused, because they can need any memory. */
+static bool has_group(const struct sweep_experiment *e, const char *pattern)
 {
+    struct sweep_run first = {.experiment = e, .replication = 1};
+    char *text = sweep_substitute(&first, pattern);
     regex_t regex;
-    bool good = !regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE);
+    bool good = text && !strchr(text, '{') && !regcomp(&regex, text, REG_EXTENDED | REG_NEWLINE);
+    free(text);
     if (!good)
         return false;
     good = regex.re_nsub > 0;
@@ -281,8 +284,9 @@ void sweep_read_value(struct sweep_reader *s)
     if (!column || !check_value(s, pattern))
         return;
     column->pattern = pvma_copy_text(pattern);
-    if (!has_group(pattern))
-        COMPLAIN(s, "\"%.60s\" is not a regular expression with a group; write the number as ([0-9.]+)", pattern);
+    if (!has_group(s->e, pattern))
+        COMPLAIN(s, "\"%.60s\" is not a regular expression with a group and no braces; write the number as ([0-9.]+)",
+                 pattern);
 }
 
 /* ---- plots ---- */

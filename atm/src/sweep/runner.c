@@ -18,7 +18,7 @@
 #include "core/log.h"
 #include "progress.h"
 
-enum { WORKERS_MAX = 1024, SAID_MAX = 4096, GRACE_MS = 5000, TICK_MS = 500, LIMIT_S = 600, PATH = 512 };
+enum { SAID_MAX = 4096, GRACE_MS = 5000, TICK_MS = 500, LIMIT_S = 600, PATH = 512 };
 
 /* A run under way. */
 struct worker {
@@ -240,8 +240,8 @@ static void end_late(struct runner *r)
 
 static void wait_for_any(struct runner *r)
 {
-    struct pollfd set[WORKERS_MAX];
-    struct worker *who[WORKERS_MAX];
+    struct pollfd set[SWEEP_WORKERS_MAX];
+    struct worker *who[SWEEP_WORKERS_MAX];
     nfds_t count = 0;
     for (unsigned i = 0; i < r->order->workers; i++) {
         if (!r->workers[i].pid)

@@ -4,6 +4,8 @@
 
 #include "table.h"
 
+enum { SWEEP_WORKERS_MAX = 1024 };
+
 struct sweep_order {
     unsigned workers;                                                         /* at once */
     bool (*wants)(const struct sweep_experiment *e, size_t point, void *arg); /* NULL: all points */

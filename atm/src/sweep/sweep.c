@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "runner.h"
 
-enum { EXIT_USAGE = 2, ONLY_MAX = 32, FILES_MAX = 64, WORKERS_MAX = 1024, KEY_ONLY = 256, KEY_LIST };
+enum { EXIT_USAGE = 2, ONLY_MAX = 32, FILES_MAX = 64, KEY_ONLY = 256, KEY_LIST };
 
 struct job {
     const char *files[FILES_MAX], *csv, *svg, *only[ONLY_MAX];
@@ -53,7 +53,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct job *job = state->input;
     switch (key) {
     case 'j':
-        job->workers = (unsigned)number_of(arg, 1, WORKERS_MAX, "--jobs", state);
+        job->workers = (unsigned)number_of(arg, 1, SWEEP_WORKERS_MAX, "--jobs", state);
         return 0;
     case 'c':
         return job->csv = arg, 0;
@@ -82,7 +82,7 @@ static unsigned processors(void)
 {
     cpu_set_t set;
     int count = sched_getaffinity(0, sizeof set, &set) ? 1 : CPU_COUNT(&set);
-    return count < 1 ? 1 : count > WORKERS_MAX ? WORKERS_MAX : (unsigned)count;
+    return count < 1 ? 1 : count > SWEEP_WORKERS_MAX ? SWEEP_WORKERS_MAX : (unsigned)count;
 }
 
 /* ---- which points ---- */

@@ -99,7 +99,7 @@ static void draw(const struct sweep_table *table, const struct sweep_plot *plot,
     snprintf(y, sizeof y, *unit ? "%s, %s" : "%s", e->columns[plot->y].name, unit);
     bool is_time = !pvma_time_parse(e->variables[plot->x].values[0], PVMA_NEVER, &time) && time;
     snprintf(x, sizeof x, "%s%s", e->variables[plot->x].name, is_time ? ", us" : "");
-    plot_begin(gnuplot, path, &(struct plot_axes){plot->title, x, y, plot->log_x, plot->log_y});
+    plot_begin(gnuplot, path, &(struct plot_axes){plot->title, x, y, plot->log_x, plot->log_y, !is_time});
     for (size_t i = 0; i < c.count; i++) {
         char name[256];
         name_curve(&c, c.first[i], name, sizeof name);

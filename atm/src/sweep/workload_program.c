@@ -13,12 +13,14 @@
 
 enum { TAIL = 400 }; /* octets of the output that a message shows */
 
-/* The last lines of a text, without its last line end. */
+/* The last lines of a text in one line, for a message. */
 static const char *tail_of(char *text)
 {
     size_t length = strlen(text);
     while (length && text[length - 1] == '\n')
         text[--length] = 0;
+    for (char *end = text; (end = strchr(end, '\n'));)
+        *end = ';';
     return length > TAIL ? text + length - TAIL : text;
 }
 

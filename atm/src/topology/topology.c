@@ -94,10 +94,11 @@ static const struct {
     const char *form;
 } kinds[] = {
     {"profile", pvma_read_profile, 2, "profile NAME like=PROFILE [cost=value ...]"},
-    {"host", pvma_read_host, 1, "host NAME [profile=PROFILE]"},
+    {"host", pvma_read_host, 1, "host NAME [profile=PROFILE] [adapters=NUMBER]"},
     {"switch", pvma_read_switch, 1, "switch NAME [model=MODEL] [option=value ...]"},
-    {"link", pvma_read_link, 2, "link NODE NODE [rate=RATE] [delay=TIME] [loss=P] [ber=P]"},
+    {"link", pvma_read_link, 2, "link NODE NODE [rate=RATE] [delay=TIME] [loss=P] [ber=P] [t309=TIME]"},
     {"pvc", pvma_read_pvc, 2, "pvc HOST HOST [aal=5] [option=value ...]"},
+    {"fail", pvma_read_failure, 3, "fail NODE NODE at=TIME [for=TIME] [every=TIME] [link=NUMBER]"},
     {"source", pvma_read_source, 3, "source NAME at=SWITCH|from=HOST to=HOST type=TYPE rate=RATE [option=value ...]"},
 };
 
@@ -130,9 +131,9 @@ static void read_line(struct pvma_reader *r, char *text)
             kinds[i].read(r);
         return;
     }
-    pvma_reader_complain(r, r->line,
-                         "\"%.40s\" cannot begin a line; lines begin with profile, host, switch, link, pvc or source",
-                         r->word[0]);
+    pvma_reader_complain(
+        r, r->line, "\"%.40s\" cannot begin a line; lines begin with profile, host, switch, link, pvc, source or fail",
+        r->word[0]);
 }
 
 static void check_whole(struct pvma_reader *r)
@@ -246,6 +247,7 @@ void pvma_topology_free(struct pvma_topology *t)
     free(t->links);
     free(t->pvcs);
     free(t->sources);
+    free(t->failures);
     free(t->name);
     memset(t, 0, sizeof *t);
 }

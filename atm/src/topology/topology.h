@@ -1,6 +1,6 @@
 /*
  * topology.h - the text format that declares a network (atm-topology(5)): profiles, hosts, switches, links, permanent
- * VCs and background sources. Reads it, with line numbers in messages, and draws it.
+ * VCs, background sources and failures of links. Reads it, with line numbers in messages, and draws it.
  */
 #ifndef PVMA_TOPOLOGY_H
 #define PVMA_TOPOLOGY_H
@@ -21,6 +21,7 @@ struct pvma_topo_node {
     unsigned line;
     bool is_host;
     const struct pvma_profile *profile; /* of a host; static or owned by the topology */
+    uint32_t adapters;                  /* of a host, each for one link; 0: one */
     struct pvma_switch_options sw;      /* of a switch */
     unsigned links;                     /* number of links at this node */
 };
@@ -49,14 +50,23 @@ struct pvma_topo_source {
     struct pvma_source_options options;
 };
 
+struct pvma_topo_failure {
+    unsigned line;
+    unsigned link;    /* in the list of links */
+    pvma_ps at;       /* when the link goes down */
+    pvma_ps duration; /* 0: without end */
+    pvma_ps every;    /* from one failure's beginning to the next one's; 0: only one */
+};
+
 struct pvma_topology {
     char *name;
     struct pvma_topo_node *nodes;
     struct pvma_topo_link *links;
     struct pvma_topo_pvc *pvcs;
     struct pvma_topo_source *sources;
+    struct pvma_topo_failure *failures;
     struct pvma_profile **profiles; /* declared here */
-    size_t node_count, link_count, pvc_count, source_count, profile_count;
+    size_t node_count, link_count, pvc_count, source_count, failure_count, profile_count;
 };
 
 /*

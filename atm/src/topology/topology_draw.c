@@ -78,11 +78,34 @@ static void list_switch(const struct pvma_topo_node *node, FILE *out)
 
 static void list_link(const struct pvma_topology *t, const struct pvma_topo_link *link, FILE *out)
 {
-    char rate[32], delay[32];
+    char rate[32], delay[32], t309[32];
     pvma_rate_format(link->options.rate_bps, rate, sizeof rate);
     pvma_time_format(link->options.propagation, delay, sizeof delay);
-    fprintf(out, "link %s %s rate=%s delay=%s loss=%g ber=%g\n", t->nodes[link->a].name, t->nodes[link->b].name, rate,
-            delay, link->options.cell_loss, link->options.bit_error_rate);
+    pvma_time_format(link->options.t309, t309, sizeof t309);
+    fprintf(out, "link %s %s rate=%s delay=%s loss=%g ber=%g t309=%s\n", t->nodes[link->a].name, t->nodes[link->b].name,
+            rate, delay, link->options.cell_loss, link->options.bit_error_rate, t309);
+}
+
+/* Number of a link among those between its two nodes, from 1. */
+static unsigned number_of_link(const struct pvma_topology *t, unsigned index)
+{
+    const struct pvma_topo_link *link = &t->links[index];
+    unsigned number = 1;
+    for (unsigned i = 0; i < index; i++)
+        number += (t->links[i].a == link->a && t->links[i].b == link->b) ||
+                  (t->links[i].a == link->b && t->links[i].b == link->a);
+    return number;
+}
+
+static void list_failure(const struct pvma_topology *t, const struct pvma_topo_failure *f, FILE *out)
+{
+    const struct pvma_topo_link *link = &t->links[f->link];
+    char at[32], duration[32], every[32];
+    pvma_time_format(f->at, at, sizeof at);
+    pvma_time_format(f->duration, duration, sizeof duration);
+    pvma_time_format(f->every, every, sizeof every);
+    fprintf(out, "fail %s %s link=%u at=%s for=%s every=%s\n", t->nodes[link->a].name, t->nodes[link->b].name,
+            number_of_link(t, f->link), at, duration, every);
 }
 
 static void list_bandwidth(const struct pvma_bandwidth *b, FILE *out)
@@ -157,7 +180,8 @@ void pvma_topology_list(const struct pvma_topology *t, FILE *out)
         list_profile(t->profiles[i], out);
     for (size_t i = 0; i < t->node_count; i++) {
         if (t->nodes[i].is_host)
-            fprintf(out, "host %s profile=%s\n", t->nodes[i].name, t->nodes[i].profile->name);
+            fprintf(out, "host %s profile=%s adapters=%u\n", t->nodes[i].name, t->nodes[i].profile->name,
+                    t->nodes[i].adapters);
         else
             list_switch(&t->nodes[i], out);
     }
@@ -167,4 +191,6 @@ void pvma_topology_list(const struct pvma_topology *t, FILE *out)
         list_pvc(t, &t->pvcs[i], out);
     for (size_t i = 0; i < t->source_count; i++)
         list_source(t, &t->sources[i], out);
+    for (size_t i = 0; i < t->failure_count; i++)
+        list_failure(t, &t->failures[i], out);
 }

@@ -132,10 +132,11 @@ void pvma_reader_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
 
 void pvma_read_host(struct pvma_reader *r)
 {
-    static const struct pvma_option none[] = {{0}};
+    static const struct pvma_option options[] = {
+        {"adapters", PVMA_OPTION_COUNT, offsetof(struct pvma_topo_node, adapters), 1, 16, NULL}, {0}};
     char *name = pvma_reader_take(r, 2, "profile");
-    struct pvma_topo_node form = {.is_host = true, .profile = find_profile(r->t, name ? name : "ideal")};
-    pvma_reader_options(r, 2, none, NULL);
+    struct pvma_topo_node form = {.is_host = true, .profile = find_profile(r->t, name ? name : "ideal"), .adapters = 1};
+    pvma_reader_options(r, 2, options, &form);
     if (form.profile)
         pvma_reader_nodes(r, &form);
     else
@@ -144,7 +145,7 @@ void pvma_read_host(struct pvma_reader *r)
 
 /* ---- links ---- */
 
-static int named_node(struct pvma_reader *r, const struct pvma_range *range, unsigned index)
+int pvma_reader_member(struct pvma_reader *r, const struct pvma_range *range, unsigned index)
 {
     char name[PVMA_NAME_MAX + 1];
     int node = -1;
@@ -159,11 +160,12 @@ static int named_node(struct pvma_reader *r, const struct pvma_range *range, uns
 static int free_port(struct pvma_reader *r, unsigned number)
 {
     struct pvma_topo_node *node = &r->t->nodes[number];
-    unsigned ports = node->is_host ? 1 : node->sw.ports;
+    unsigned ports = node->is_host ? node->adapters : node->sw.ports;
     if (node->links < ports)
         return (int)node->links++;
     if (node->is_host)
-        pvma_reader_complain(r, r->line, "host %s has a link already; a host has one adapter", node->name);
+        pvma_reader_complain(r, r->line, "host %s has a link already at each of its adapters; give it adapters=%u",
+                             node->name, ports + 1);
     else
         pvma_reader_complain(r, r->line, "switch %s has used all %u ports; give it ports=N", node->name, ports);
     return -1;
@@ -187,6 +189,18 @@ static bool add_link(struct pvma_reader *r, int a, int b, const struct pvma_link
     return true;
 }
 
+unsigned pvma_reader_pairs(struct pvma_reader *r, struct pvma_range *a, struct pvma_range *b)
+{
+    if (!pvma_range_parse(r, r->word[1], a) || !pvma_range_parse(r, r->word[2], b))
+        return 0;
+    if (a->count != b->count && a->count != 1 && b->count != 1) {
+        pvma_reader_complain(r, r->line, "%u nodes and %u: ranges of a link must have equal lengths, or one be a node",
+                             a->count, b->count);
+        return 0;
+    }
+    return a->count > b->count ? a->count : b->count;
+}
+
 void pvma_read_link(struct pvma_reader *r)
 {
 #define FIELD(name) offsetof(struct pvma_link_options, name)
@@ -194,21 +208,17 @@ void pvma_read_link(struct pvma_reader *r)
                                                  {"delay", PVMA_OPTION_TIME, FIELD(propagation), 0, 0, NULL},
                                                  {"loss", PVMA_OPTION_CHANCE, FIELD(cell_loss), 0, 0, NULL},
                                                  {"ber", PVMA_OPTION_CHANCE, FIELD(bit_error_rate), 0, 0, NULL},
+                                                 {"t309", PVMA_OPTION_TIME, FIELD(t309), 0, 0, NULL},
                                                  {0}};
 #undef FIELD
-    struct pvma_link_options link = {.rate_bps = PVMA_RATE_OC3};
+    struct pvma_link_options link = {.rate_bps = PVMA_RATE_OC3, .t309 = 10 * PVMA_S};
     struct pvma_range a, b;
     pvma_reader_options(r, 3, options, &link);
-    if (!pvma_range_parse(r, r->word[1], &a) || !pvma_range_parse(r, r->word[2], &b))
-        return;
-    if (a.count != b.count && a.count != 1 && b.count != 1) {
-        pvma_reader_complain(r, r->line, "%u nodes and %u: ranges of a link must have equal lengths, or one be a node",
-                             a.count, b.count);
-        return;
-    }
-    unsigned count = a.count > b.count ? a.count : b.count;
+    if (link.t309 < PVMA_MS)
+        pvma_reader_complain(r, r->line, "t309 is a time of 1ms or more");
+    unsigned count = pvma_reader_pairs(r, &a, &b);
     for (unsigned i = 0; i < count; i++)
-        if (!add_link(r, named_node(r, &a, i), named_node(r, &b, i), &link))
+        if (!add_link(r, pvma_reader_member(r, &a, i), pvma_reader_member(r, &b, i), &link))
             return;
 }
 

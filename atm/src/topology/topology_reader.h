@@ -32,12 +32,6 @@ char *pvma_text_read(FILE *file, size_t *length);
 /* Sets the options in the words from `first` on; complains about words that are not options. */
 void pvma_reader_options(struct pvma_reader *r, unsigned first, const struct pvma_option *options, void *target);
 
-/* Consumes the word "key=value" of the line and returns the value; NULL when there is none. */
-char *pvma_reader_take(struct pvma_reader *r, unsigned first, const char *key);
-
-/* The value of a word "key=value"; NULL when its key differs. */
-const char *pvma_reader_value(const char *word, const char *key);
-
 /* ---- names with a range: host[1-4] is host1, host2, host3, host4 ---- */
 
 struct pvma_range {
@@ -61,10 +55,25 @@ void *pvma_reader_more(void **list, size_t *count, size_t size);
 /* Number of the host or switch of that name; -1 after a message when there is none. */
 int pvma_reader_node(struct pvma_reader *r, const char *name, bool host);
 
+/* Number of node `index` of a range, or of its only one; -1 after a message when there is none. */
+int pvma_reader_member(struct pvma_reader *r, const struct pvma_range *range, unsigned index);
+
+/* Parses the ranges of the line's second and third word, which are linked pair by pair, or all with a single node.
+ * Returns the number of pairs; 0 after a message. */
+unsigned pvma_reader_pairs(struct pvma_reader *r, struct pvma_range *a, struct pvma_range *b);
+
 /* Adds the nodes of the range that the line's second word names, all copies of `form`. */
 void pvma_reader_nodes(struct pvma_reader *r, const struct pvma_topo_node *form);
 
-/* ---- one parser for each kind of line, in topology_lines.c, topology_switch.c and topology_source.c ---- */
+/* ---- parts of lines ---- */
+
+/* Consumes the word "key=value" of the line and returns the value; NULL when there is none. */
+char *pvma_reader_take(struct pvma_reader *r, unsigned first, const char *key);
+
+/* The value of a word "key=value"; NULL when its key differs. */
+const char *pvma_reader_value(const char *word, const char *key);
+
+/* ---- one parser for each kind of line, in topology_lines.c, or in a file with its name ---- */
 
 void pvma_read_profile(struct pvma_reader *r);
 void pvma_read_host(struct pvma_reader *r);
@@ -72,5 +81,6 @@ void pvma_read_switch(struct pvma_reader *r);
 void pvma_read_link(struct pvma_reader *r);
 void pvma_read_pvc(struct pvma_reader *r);
 void pvma_read_source(struct pvma_reader *r);
+void pvma_read_failure(struct pvma_reader *r);
 
 #endif

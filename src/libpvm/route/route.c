@@ -108,9 +108,29 @@ int pvmi_route_start(void)
     return 0;
 }
 
+/*
+ * With PVM_TRANSPORT=daemon a task has no transport, but lives in the time of the network that PVM_ATM_SOCKET names:
+ * that network carries the shadows of its messages.
+ */
+static const struct pvmt_transport_ops *clock_without_links(void)
+{
+    char why[256];
+    if (!*pvmc_config_text(PVMC_SETTING_ATM_SOCKET))
+        return NULL;
+    for (const struct pvmt_transport_row *row = pvmt_transport_table; row->name; row++) {
+        bool may = row->ops && row->ops->clock_watch;
+        const struct pvmc_clock_watch *watch = may ? row->ops->clock_watch(why, sizeof why) : NULL;
+        if (watch && watch->is_there())
+            return row->ops;
+    }
+    return NULL;
+}
+
 const struct pvmt_transport_ops *pvmi_route_clock(void)
 {
     struct pvmt_attributes a;
+    if (!choice.count)
+        return clock_without_links();
     for (unsigned i = 0; i < choice.count; i++) {
         choice.ops[i]->query(NULL, &a);
         if (a.has_clock)

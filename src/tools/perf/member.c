@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "pvm3.h"
+#include "clock.h"
 #include "data.h"
 #include "stats.h"
 #include "test.h"
@@ -296,6 +297,7 @@ static void take_point(void)
     if (test->finish)
         test->finish(&self);
     outcome.verified = data_verified();
+    outcome.clock = clock_kind();
     data_close();
     send_outcome(&outcome, "");
 }

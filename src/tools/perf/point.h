@@ -54,6 +54,7 @@ struct outcome {
     double samples, rounds; /* number of samples, and rounds in each */
     double switches;        /* context switches of member 0 per round, while samples were taken */
     double verified;        /* number of messages that this member has verified */
+    double clock;           /* an enum clock_kind */
 };
 
 #define INTS_OF(structure)    ((int)(sizeof(structure) / sizeof(int)))

@@ -10,6 +10,7 @@
 #include "core/visible.h"
 #include "tools/pvm-info/text.h"
 #include "pvm3.h"
+#include "clock.h"
 #include "plot.h"
 #include "stats.h"
 #include "team.h"
@@ -161,6 +162,27 @@ static const char *verify_text(int verify)
     return texts[verify];
 }
 
+static enum clock_kind clock_of(const struct report *r, int series)
+{
+    double kind = r->rows[0].outcomes[series].clock;
+    return kind == CLOCK_KIND_VIRTUAL || kind == CLOCK_KIND_BESIDE ? (enum clock_kind)kind : CLOCK_KIND_REAL;
+}
+
+/* Names the clock unless it is the real one everywhere. */
+static void print_clocks(const struct report *r)
+{
+    bool alike = true, real = true;
+    for (int i = 0; i < r->series_count; i++) {
+        alike = alike && clock_of(r, i) == clock_of(r, 0);
+        real = real && clock_of(r, i) == CLOCK_KIND_REAL;
+    }
+    if (!real && alike)
+        printf("times: %s\n", clock_text(clock_of(r, 0)));
+    for (int i = 0; i < r->series_count && !alike; i++)
+        if (i == 0 || r->series[i].link != r->series[i - 1].link)
+            printf("times with PVM_TRANSPORT=%s: %s\n", r->series[i].transport, clock_text(clock_of(r, i)));
+}
+
 static void print_head(const struct report *r)
 {
     const struct options *o = r->options;
@@ -175,6 +197,7 @@ static void print_head(const struct report *r)
     for (int i = 0; i < r->series_count; i++)
         if (r->series[i].link->routes[0] && (i == 0 || r->series[i].link != r->series[i - 1].link))
             printf("with PVM_TRANSPORT=%s by %s\n", r->series[i].transport, PVMC_VISIBLE(r->series[i].link->routes));
+    print_clocks(r);
     printf("\n");
     print_heading(r);
 }
@@ -262,6 +285,7 @@ static json_t *series_json(const struct report *r, int series)
     struct stats_link link;
     json_t *points = json_array(), *all = json_object();
     json_object_set_new(all, "transport", text_json(r->series[series].transport));
+    json_object_set_new(all, "clock", json_string(clock_name(clock_of(r, series))));
     if (r->test->axes & AXIS_BYTES)
         json_object_set_new(all, "encoding", json_string(encoding_names[r->series[series].encoding]));
     const struct team_link *used = r->series[series].link;

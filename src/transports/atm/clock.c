@@ -114,9 +114,14 @@ void pvmt_atm_clock_leave(struct atm_transport *t)
 
 static const struct pvmt_atm_library *watched; /* since pvmt_atm_clock_watch() */
 
+static bool is_there(void)
+{
+    return watched->sim_look() == ATM_CLOCK_VIRTUAL;
+}
+
 static int watch_begin(void)
 {
-    if (watched->sim_look() != ATM_CLOCK_VIRTUAL || watched->sim_observe() < 0)
+    if (!is_there() || watched->sim_observe() < 0)
         return -1;
     return watched->sim_fd();
 }
@@ -139,7 +144,7 @@ static int watch_expect(pid_t pid)
 const struct pvmc_clock_watch *pvmt_atm_clock_watch(char *why, size_t size)
 {
     static const struct pvmc_clock_watch watch = {
-        .begin = watch_begin, .end = watch_end, .tell = watch_tell, .expect = watch_expect};
+        .is_there = is_there, .begin = watch_begin, .end = watch_end, .tell = watch_tell, .expect = watch_expect};
     watched = pvmt_atm_library(why, size);
     return watched ? &watch : NULL;
 }

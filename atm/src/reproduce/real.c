@@ -1,0 +1,143 @@
+/* real.c - see real.h. */
+#include "real.h"
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ECHO_SIZES "0,1,4,16,64,128,256,512,1024,2048,4096,8192,16384,32768,65536,131072"
+
+enum { ROUND_TRIPS = 20 };
+
+static char own[PATH_MAX], programs[PATH_MAX];
+
+/* ---- running ---- */
+
+/* Reads what a shell command prints. Returns its status. */
+static int read_command(const char *command, char *text, size_t size)
+{
+    fflush(NULL);
+    FILE *f = popen(command, "r");
+    if (!f)
+        return -1;
+    size_t n = fread(text, 1, size - 1, f);
+    text[n] = '\0';
+    while (fgetc(f) != EOF)
+        ;
+    return pclose(f);
+}
+
+static bool find_own(void)
+{
+    ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+    own[n > 0 ? n : 0] = '\0';
+    return n > 0;
+}
+
+static bool find_programs(const char *folder, char *why, size_t size)
+{
+    static const char *const names[] = {"echo", "matmul", "pde"};
+    char path[PATH_MAX + 16];
+    if (folder)
+        snprintf(programs, sizeof programs, "%s", folder);
+    else
+        snprintf(programs, sizeof programs, "%.*s/examples", (int)(strrchr(own, '/') - own), own);
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", programs, names[i]);
+        if (access(path, X_OK) == 0)
+            continue;
+        snprintf(why, size, "there is no %s: compile dpvm's examples, and name their folder with --programs=DIR", path);
+        return false;
+    }
+    return true;
+}
+
+bool real_begin(const char *folder, char *why, size_t size)
+{
+    char command[2 * PATH_MAX], text[64];
+    if (!find_own() || !find_programs(folder, why, size))
+        return false;
+    snprintf(command, sizeof command, "'%s' machine -p ideal -n 1 true", own);
+    if (read_command(command, text, sizeof text) == 0)
+        return true;
+    snprintf(why, size, "\"%s\" fails: its message is above", command);
+    return false;
+}
+
+_Noreturn void real_fail(const char *command)
+{
+    fprintf(stderr, "atm-sim: reproduce: this program failed: %s\n", command);
+    exit(EXIT_FAILURE);
+}
+
+void real_run(const struct real_setup *setup, const char *command, char *text, size_t size)
+{
+    char line[4 * PATH_MAX];
+    snprintf(line, sizeof line, "PVM_ATM_CALL_COST=%.0fus '%s' machine -p %s -n %u --switch=%s --rate=%s -c 0 '%s'/%s",
+             setup->call_us, own, setup->profile, setup->hosts, setup->model, setup->rate, programs, command);
+    if (read_command(line, text, size))
+        real_fail(line);
+}
+
+/* ---- echo ---- */
+
+void real_echo(const struct real_setup *setup, struct real_echo *echo)
+{
+    char command[256], text[8192], *rest = text, *line;
+    double bytes, least_us, median_us;
+    snprintf(command, sizeof command, "echo -r direct -t 127.0.0.2 -n %d -s " ECHO_SIZES, ROUND_TRIPS);
+    real_run(setup, command, text, sizeof text);
+    *echo = (struct real_echo){0};
+    while ((line = strsep(&rest, "\n")) && echo->count < REAL_SIZES_MAX)
+        if (sscanf(line, "%lf %lf %lf", &bytes, &least_us, &median_us) == 3) {
+            echo->bytes[echo->count] = bytes;
+            echo->us[echo->count++] = median_us;
+        }
+    if (!echo->count)
+        real_fail(command);
+}
+
+double real_echo_us(const struct real_echo *echo, double bytes)
+{
+    for (unsigned i = 0; i < echo->count; i++)
+        if (fabs(echo->bytes[i] - bytes) < 0.5)
+            return echo->us[i];
+    real_fail("echo");
+}
+
+/* Each message needs as many calls, so the time grows with their cost along a line. */
+void real_fit_call(struct real_setup *setup, double bytes, double us)
+{
+    enum { TRY_US = 100 };
+    struct real_echo echo;
+    double free_us, tried_us;
+    setup->call_us = 0;
+    real_echo(setup, &echo);
+    free_us = real_echo_us(&echo, bytes);
+    setup->call_us = TRY_US;
+    real_echo(setup, &echo);
+    tried_us = real_echo_us(&echo, bytes);
+    setup->call_us = us > free_us ? round((us - free_us) / (tried_us - free_us) * TRY_US) : 0;
+}
+
+double real_echo_r_max(const struct real_echo *echo)
+{
+    double most = 0;
+    for (unsigned i = 0; i < echo->count; i++)
+        most = fmax(most, echo->bytes[i] / echo->us[i]);
+    return most;
+}
+
+double real_echo_n_half(const struct real_echo *echo)
+{
+    double half = real_echo_r_max(echo) / 2;
+    for (unsigned i = 1; i < echo->count; i++) {
+        double low = echo->bytes[i - 1] / echo->us[i - 1], high = echo->bytes[i] / echo->us[i];
+        if (high >= half)
+            return echo->bytes[i - 1] + (half - low) / (high - low) * (echo->bytes[i] - echo->bytes[i - 1]);
+    }
+    return 0;
+}

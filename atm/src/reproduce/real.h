@@ -1,0 +1,67 @@
+/*
+ * real.h - real PVM programs in the papers' experiments: dpvm's examples, run by `atm-sim machine` in processes of
+ * their own. Their PVM sends by the transport atm: packets of the Fore API, with a reliability layer.
+ */
+#ifndef PVMA_REAL_H
+#define PVMA_REAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include "report/report.h"
+
+/* The rows of a paper that programs give, and what runs the programs. */
+struct real_experiment {
+    const struct report_program *programs;
+    size_t count;
+    void (*run)(struct report *report);
+};
+
+extern const struct real_experiment real_four_apis, real_tum;
+
+/*
+ * Looks for the programs in `folder` (NULL: "examples" beside atm-sim), and tries to start a machine. False: they are
+ * left out; why[size] says so.
+ */
+bool real_begin(const char *folder, char *why, size_t size);
+
+struct real_setup {
+    const char *profile; /* of the hosts */
+    const char *model;   /* of the switch */
+    const char *rate;    /* of the links */
+    unsigned hosts;
+    long factor;    /* PVM_ATM_CPU; 0: only declared costs count, and every run is the same */
+    double call_us; /* PVM_ATM_CALL_COST, declared for each packet sent or received */
+};
+
+/*
+ * Runs "NAME ARGUMENTS", charged only for its messages (PVM_ATM_CPU is 0), so that every run is the same; and reads up
+ * to size bytes of its standard output into text. Ends atm-sim if it fails, since real_begin() has tried.
+ */
+void real_run(const struct real_setup *setup, const char *command, char *text, size_t size);
+
+/* Ends atm-sim because of what a program printed. */
+_Noreturn void real_fail(const char *command);
+
+/* ---- echo ---- */
+
+enum { REAL_SIZES_MAX = 32 };
+
+struct real_echo {
+    unsigned count;
+    double bytes[REAL_SIZES_MAX], us[REAL_SIZES_MAX]; /* half the median round trip */
+};
+
+/* Echoes over direct links between two hosts. */
+void real_echo(const struct real_setup *setup, struct real_echo *echo);
+
+/* Of one size, which must have been measured. */
+double real_echo_us(const struct real_echo *echo, double bytes);
+
+/* Sets the cost of a call so that a message of that size takes so long; PVM_ATM_CALL_COST has whole microseconds. */
+void real_fit_call(struct real_setup *setup, double bytes, double us);
+
+/* 10^6 bytes a second at most; the size that reaches half of that. */
+double real_echo_r_max(const struct real_echo *echo);
+double real_echo_n_half(const struct real_echo *echo);
+
+#endif
