@@ -216,7 +216,7 @@ static const struct report_parameter parameters[] = {
 static const struct report_figure figures[] = {
     {"fig8a-throughput", "Figure 8a: TCP echo with NODELAY, Sun 4/690", "message, B", "throughput, MB/s", true, false},
     {"fig8b-roundtrip", "Figure 8b: TCP echo over ATM", "message, B", "round trip, ms", false, false},
-    {"fig9-buffers", "Figure 9: TCP echo over ATM", "socket buffers, KB", "r_{max}, MB/s", false, false},
+    {"fig9-buffers", "Figure 9: TCP echo over ATM", "socket buffers, KB", "r_max, MB/s", false, false},
     {"fig10-pvm-modes", "Figure 10: PVM echo over ATM", "message, B", "round trip, ms", true, true},
     {"fig11a-throughput", "Figure 11a: echo, two Sun 4/690", "message, B", "throughput, MB/s", true, false},
     {"fig11b-roundtrip", "Figure 11b: echo, two Sun 4/690", "message, B", "round trip, ms", false, false},
