@@ -78,8 +78,8 @@ static const struct setting hp[] = {FITTED(tx_pdu, 93300 * PVMA_NS),
                                     FITTED(rx_aal34, 5520 * PVMA_NS),
                                     PAPER(mtu, 9188),
                                     PAPER(send, 0),
-                                    FITTED(pvmd_fragment, 190 * PVMA_US),
-                                    FITTED(pvmd_byte, 70 * PVMA_NS),
+                                    FITTED(pvmd_fragment, 164300 * PVMA_NS),
+                                    FITTED(pvmd_byte, 75 * PVMA_NS),
                                     END};
 static const struct setting ibm[] = {FITTED(tx_pdu, 71200 * PVMA_NS),
                                      FITTED(tx_mbuf, 61300 * PVMA_NS),
@@ -89,8 +89,8 @@ static const struct setting ibm[] = {FITTED(tx_pdu, 71200 * PVMA_NS),
                                      FITTED(rx_aal34, 8320 * PVMA_NS),
                                      PAPER(mtu, 4092),
                                      PAPER(send, 1),
-                                     FITTED(pvmd_fragment, 361 * PVMA_US),
-                                     FITTED(pvmd_byte, 71 * PVMA_NS),
+                                     FITTED(pvmd_fragment, 380 * PVMA_US),
+                                     FITTED(pvmd_byte, 70 * PVMA_NS),
                                      END};
 
 /* Four APIs, AAL5 table: t_0 gives the costs per PDU; r_max and n_1/2 give those per octet (SBA-100: per cell). */
