@@ -91,7 +91,7 @@ START_TEST(m_d_1)
         snprintf(what, sizeof what, "M/D/1, load %.1f: wait, services", load);
         struct estimate e = mean_wait(text, 0, rows[i].batch * longer(), &queue);
         expect(what, e, load / (2 * (1 - load)), 0.01);
-        ck_assert_double_eq_tol(queue / (load * load / (2 * (1 - load))), 1, 0.015);
+        ck_assert_double_eq_tol(queue / (load * load / (2 * (1 - load))), 1, 0.01);
     }
 }
 END_TEST

@@ -17,6 +17,8 @@
 #include "endpoint.h"
 #include "stopwatch.h"
 
+#define CHARGE_MAX_NS (INT64_C(100) * 86400 * 1000000000)
+
 #define LOOKS_FREE 100
 #define LOOK_NS    1000 /* virtual time that each further look costs */
 
@@ -202,10 +204,28 @@ bool pvma_fore_is_virtual(void)
     return channel.welcome.clock == ATM_CLOCK_VIRTUAL;
 }
 
+/* Virtual time ends after 106 days (pvma_ps), and with it what a program can compute at once. */
+static int64_t limited(int64_t ns)
+{
+    if (ns <= CHARGE_MAX_NS)
+        return ns;
+    pvmc_log_once(PVMC_LOG_ERROR, "this program computes or sleeps for more than 100 days, which virtual time does not "
+                                  "have: lower PVM_ATM_CPU");
+    return CHARGE_MAX_NS;
+}
+
 /* The program has computed for that long. */
 static void charge(int64_t ns)
 {
-    *(channel.has_above ? &channel.debt_ns : &channel.cost_ns) += ns;
+    int64_t *total = channel.has_above ? &channel.debt_ns : &channel.cost_ns;
+    *total = limited(*total + limited(ns));
+}
+
+/* The same, measured: PVM_ATM_CPU is still to be applied. */
+static void charge_measured(int64_t ns)
+{
+    int64_t scaled;
+    charge(__builtin_mul_overflow(ns, channel.scale, &scaled) ? INT64_MAX : scaled);
 }
 
 static int enter(bool charged)
@@ -225,7 +245,7 @@ static int enter(bool charged)
     }
     if (pvma_fore_is_virtual()) {
         channel.cost_ns += charged ? channel.per_call_ns : 0;
-        charge(computed_ns * channel.scale);
+        charge_measured(computed_ns);
     }
     return 0;
 }
@@ -289,7 +309,7 @@ void pvma_fore_enter_above(void)
     int64_t computed_ns = pvma_stopwatch_stop();
     channel.has_above = channel.is_above = true;
     channel.looks = 0;
-    charge(computed_ns * channel.scale);
+    charge_measured(computed_ns);
     inside = false;
 }
 
@@ -446,7 +466,9 @@ static int wait_for_wake(int error)
     while (!error && channel.waiting && !channel.woken) {
         struct pollfd fd = {.fd = channel.fd, .events = POLLIN};
         pthread_mutex_unlock(&channel.lock);
+        inside = false; /* a signal handler may jump out of here, and look at the clock */
         poll(&fd, 1, -1);
+        inside = true;
         pthread_mutex_lock(&channel.lock);
         error = hear_wakes();
     }

@@ -18,10 +18,10 @@ static bool is_timed(unsigned watched)
 
 unsigned pvmi_call_enter(void)
 {
+    pvmi_jump_check(__builtin_frame_address(0)); /* the depth is not known before */
     if (is_timed(pvmi_call_watch))
         pvmi_call_clock->stop();
     pvmi_lock_watch();
-    pvmi_jump_check(__builtin_frame_address(0));
     unsigned watched = __atomic_load_n(&pvmi_call_watch, __ATOMIC_RELAXED) & ~(unsigned)PVMI_WATCH_JUMP;
     if (!watched)
         return 0;

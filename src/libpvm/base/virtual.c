@@ -104,6 +104,6 @@ void pvmi_virtual_begin(void (*pass)(void))
 __attribute__((constructor)) static void watch_from_start(void)
 {
     const char *transports = getenv("PVM_TRANSPORT");
-    if (transports && strstr(transports, "atm"))
+    if (getenv("PVM_ATM_SOCKET") || (transports && strstr(transports, "atm")))
         watch_calls();
 }
