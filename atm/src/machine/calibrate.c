@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static int measure(const char *command, double *cpu_s)
     struct rusage usage;
     int status = 0;
     fflush(NULL);
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, nobody can wait */
     pid_t pid = fork();
     if (!pid)
         become(command);

@@ -16,7 +16,11 @@
 #include "core/error.h"
 #include "core/log.h"
 
-enum { PROCESSES_MAX = 8, KILL_MS = 20 };
+enum {
+    PROCESSES_MAX = 8,
+    KILL_MS = 20,
+    STATUS_UNKNOWN = W_EXITCODE(EXIT_FAILURE, 0), /* of a child whose end the kernel did not keep */
+};
 
 static struct {
     sigset_t before;
@@ -27,8 +31,10 @@ static struct {
     unsigned count;
 } us;
 
+/* If our caller ignores SIGCHLD, so do we, and the kernel drops the ends of our children: we ask for them again. */
 static void take_signals(sigset_t *set)
 {
+    signal(SIGCHLD, SIG_DFL);
     sigemptyset(set);
     sigaddset(set, SIGCHLD);
     sigaddset(set, SIGINT);
@@ -43,6 +49,14 @@ static void pass_on(pid_t pid, int signal)
 {
     if (signal > 0 && signal != SIGCHLD)
         kill(pid, signal);
+}
+
+static bool has_ended(pid_t pid, int *status)
+{
+    pid_t rc = waitpid(pid, status, WNOHANG);
+    if (rc < 0 && errno == ECHILD)
+        *status = STATUS_UNKNOWN;
+    return rc == pid || (rc < 0 && errno == ECHILD);
 }
 
 pid_t pvma_processes_front(int *status)
@@ -62,7 +76,7 @@ pid_t pvma_processes_front(int *status)
         pvmc_log(PVMC_LOG_ERROR, "cannot start a process: %s", strerror(errno));
         return -1;
     }
-    while (waitpid(pid, status, WNOHANG) != pid)
+    while (!has_ended(pid, status))
         pass_on(pid, sigwaitinfo(&set, NULL));
     return pid;
 }
@@ -115,16 +129,24 @@ pid_t pvma_process_fork(struct pvma_process *p, int out, bool aside)
 
 /* ---- watching ---- */
 
+static void note_end(struct pvma_process *p, int status)
+{
+    if (p->ended)
+        return;
+    p->ended = true;
+    p->status = status;
+}
+
 static void reap(void)
 {
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
         for (unsigned i = 0; i < us.count; i++)
-            if (us.all[i]->pid == pid && !us.all[i]->ended) {
-                us.all[i]->ended = true;
-                us.all[i]->status = status;
-            }
+            if (us.all[i]->pid == pid)
+                note_end(us.all[i], status);
+    for (unsigned i = 0; pid < 0 && errno == ECHILD && i < us.count; i++)
+        note_end(us.all[i], STATUS_UNKNOWN);
 }
 
 void pvma_processes_watch(int fd, int limit_ms)
