@@ -31,15 +31,23 @@ static struct {
     unsigned count;
 } us;
 
+/* nohup ignores SIGHUP, and a shell without job control SIGINT for what runs in the background: so do we. */
+static void add_unless_ignored(sigset_t *set, int signal)
+{
+    struct sigaction action;
+    if (!sigaction(signal, NULL, &action) && action.sa_handler != SIG_IGN)
+        sigaddset(set, signal);
+}
+
 /* If our caller ignores SIGCHLD, so do we, and the kernel drops the ends of our children: we ask for them again. */
 static void take_signals(sigset_t *set)
 {
     signal(SIGCHLD, SIG_DFL);
     sigemptyset(set);
     sigaddset(set, SIGCHLD);
-    sigaddset(set, SIGINT);
-    sigaddset(set, SIGTERM);
-    sigaddset(set, SIGHUP);
+    add_unless_ignored(set, SIGINT);
+    add_unless_ignored(set, SIGTERM);
+    add_unless_ignored(set, SIGHUP);
     sigprocmask(SIG_BLOCK, set, us.before_is_known ? NULL : &us.before);
     us.before_is_known = true;
 }
