@@ -27,11 +27,12 @@ static struct {
     bool before_is_known;
     int signal_fd;
     int signal; /* that came first */
+    struct sigaction pipe_before;
     struct pvma_process *all[PROCESSES_MAX];
     unsigned count;
 } us;
 
-/* nohup ignores SIGHUP, and a shell without job control SIGINT for what runs in the background: so do we. */
+/* nohup ignores SIGHUP, and a shell without job control SIGINT and SIGQUIT for what runs in the background. */
 static void add_unless_ignored(sigset_t *set, int signal)
 {
     struct sigaction action;
@@ -46,6 +47,7 @@ static void take_signals(sigset_t *set)
     sigemptyset(set);
     sigaddset(set, SIGCHLD);
     add_unless_ignored(set, SIGINT);
+    add_unless_ignored(set, SIGQUIT);
     add_unless_ignored(set, SIGTERM);
     add_unless_ignored(set, SIGHUP);
     sigprocmask(SIG_BLOCK, set, us.before_is_known ? NULL : &us.before);
@@ -89,10 +91,18 @@ pid_t pvma_processes_front(int *status)
     return pid;
 }
 
+/* Whoever reads our output may leave: we still have to clean up. */
+static void ignore_sigpipe(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, &us.pipe_before);
+}
+
 int pvma_processes_begin(void)
 {
     sigset_t set;
     take_signals(&set);
+    ignore_sigpipe();
     us.signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (us.signal_fd >= 0 && !prctl(PR_SET_CHILD_SUBREAPER, 1))
         return 0;
@@ -115,6 +125,7 @@ static void become_child(pid_t parent, int out, bool aside)
     if (out >= 0)
         dup2(out, STDOUT_FILENO);
     close(us.signal_fd);
+    sigaction(SIGPIPE, &us.pipe_before, NULL);
     sigprocmask(SIG_SETMASK, &us.before, NULL);
 }
 
