@@ -109,7 +109,8 @@ START_TEST(pvcs_that_do_not_fit)
     ck_assert_int_eq(pvma_topology_parse("t", text, strlen(text), &t), 0);
     unit_log_start();
     ck_assert_ptr_null(pvma_net_new(&t, 1));
-    ck_assert_str_eq(unit_log.line, "t:5: the PVC from b to a is refused: the requested bandwidth is not available");
+    ck_assert_str_eq(unit_log.line, "t:5: the PVC from b to a is refused: the requested bandwidth is not available; "
+                                    "ask for less, or give the links of the path a higher rate=");
     pvma_topology_free(&t);
 }
 END_TEST

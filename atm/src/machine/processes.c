@@ -16,24 +16,40 @@
 #include "core/error.h"
 #include "core/log.h"
 
-enum { PROCESSES_MAX = 8, KILL_MS = 20 };
+enum {
+    PROCESSES_MAX = 8,
+    KILL_MS = 20,
+    STATUS_UNKNOWN = W_EXITCODE(EXIT_FAILURE, 0), /* of a child whose end the kernel did not keep */
+};
 
 static struct {
     sigset_t before;
     bool before_is_known;
     int signal_fd;
     int signal; /* that came first */
+    struct sigaction pipe_before;
     struct pvma_process *all[PROCESSES_MAX];
     unsigned count;
 } us;
 
+/* nohup ignores SIGHUP, and a shell without job control SIGINT and SIGQUIT for what runs in the background. */
+static void add_unless_ignored(sigset_t *set, int signal)
+{
+    struct sigaction action;
+    if (!sigaction(signal, NULL, &action) && action.sa_handler != SIG_IGN)
+        sigaddset(set, signal);
+}
+
+/* If our caller ignores SIGCHLD, so do we, and the kernel drops the ends of our children: we ask for them again. */
 static void take_signals(sigset_t *set)
 {
+    signal(SIGCHLD, SIG_DFL);
     sigemptyset(set);
     sigaddset(set, SIGCHLD);
-    sigaddset(set, SIGINT);
-    sigaddset(set, SIGTERM);
-    sigaddset(set, SIGHUP);
+    add_unless_ignored(set, SIGINT);
+    add_unless_ignored(set, SIGQUIT);
+    add_unless_ignored(set, SIGTERM);
+    add_unless_ignored(set, SIGHUP);
     sigprocmask(SIG_BLOCK, set, us.before_is_known ? NULL : &us.before);
     us.before_is_known = true;
 }
@@ -43,6 +59,14 @@ static void pass_on(pid_t pid, int signal)
 {
     if (signal > 0 && signal != SIGCHLD)
         kill(pid, signal);
+}
+
+static bool has_ended(pid_t pid, int *status)
+{
+    pid_t rc = waitpid(pid, status, WNOHANG);
+    if (rc < 0 && errno == ECHILD)
+        *status = STATUS_UNKNOWN;
+    return rc == pid || (rc < 0 && errno == ECHILD);
 }
 
 pid_t pvma_processes_front(int *status)
@@ -62,15 +86,23 @@ pid_t pvma_processes_front(int *status)
         pvmc_log(PVMC_LOG_ERROR, "cannot start a process: %s", strerror(errno));
         return -1;
     }
-    while (waitpid(pid, status, WNOHANG) != pid)
+    while (!has_ended(pid, status))
         pass_on(pid, sigwaitinfo(&set, NULL));
     return pid;
+}
+
+/* Whoever reads our output may leave: we still have to clean up. */
+static void ignore_sigpipe(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    sigaction(SIGPIPE, &ignore, &us.pipe_before);
 }
 
 int pvma_processes_begin(void)
 {
     sigset_t set;
     take_signals(&set);
+    ignore_sigpipe();
     us.signal_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
     if (us.signal_fd >= 0 && !prctl(PR_SET_CHILD_SUBREAPER, 1))
         return 0;
@@ -93,6 +125,7 @@ static void become_child(pid_t parent, int out, bool aside)
     if (out >= 0)
         dup2(out, STDOUT_FILENO);
     close(us.signal_fd);
+    sigaction(SIGPIPE, &us.pipe_before, NULL);
     sigprocmask(SIG_SETMASK, &us.before, NULL);
 }
 
@@ -115,16 +148,24 @@ pid_t pvma_process_fork(struct pvma_process *p, int out, bool aside)
 
 /* ---- watching ---- */
 
+static void note_end(struct pvma_process *p, int status)
+{
+    if (p->ended)
+        return;
+    p->ended = true;
+    p->status = status;
+}
+
 static void reap(void)
 {
     int status;
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
         for (unsigned i = 0; i < us.count; i++)
-            if (us.all[i]->pid == pid && !us.all[i]->ended) {
-                us.all[i]->ended = true;
-                us.all[i]->status = status;
-            }
+            if (us.all[i]->pid == pid)
+                note_end(us.all[i], status);
+    for (unsigned i = 0; pid < 0 && errno == ECHILD && i < us.count; i++)
+        note_end(us.all[i], STATUS_UNKNOWN);
 }
 
 void pvma_processes_watch(int fd, int limit_ms)

@@ -21,7 +21,9 @@ struct pvma_process {
  */
 pid_t pvma_processes_front(int *status);
 
-/* Makes this process the reaper of all descendants, and takes SIGINT, SIGTERM and SIGHUP. 0, or PVMC_ESYSTEM, logged.
+/*
+ * Makes this process the reaper of all descendants, and takes SIGINT, SIGQUIT, SIGTERM and SIGHUP unless our caller
+ * ignores them. Our output may go to a closed pipe. 0, or PVMC_ESYSTEM, logged.
  */
 int pvma_processes_begin(void);
 

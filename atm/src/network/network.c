@@ -113,6 +113,16 @@ int pvma_net_pvc_tree(struct pvma_net *net, struct pvma_host *from, struct pvma_
 
 /* ---- building ---- */
 
+/* What to change in a topology whose VC is refused. */
+static const char *advice(int cause)
+{
+    if (cause == PVMA_CAUSE_NO_ROUTE)
+        return "; add a link that joins the two";
+    if (cause == PVMA_CAUSE_NO_BANDWIDTH)
+        return "; ask for less, or give the links of the path a higher rate=";
+    return "";
+}
+
 static int build_pvcs(struct pvma_net *net)
 {
     const struct pvma_topology *t = net->topology;
@@ -122,8 +132,8 @@ static int build_pvcs(struct pvma_net *net)
                                  &pvc->contract, &net->ends[2 * i], &net->ends[2 * i + 1]);
         if (!cause)
             continue;
-        pvmc_log(PVMC_LOG_ERROR, "%s:%u: the PVC from %s to %s is refused: %s", t->name, pvc->line,
-                 t->nodes[pvc->from].name, t->nodes[pvc->to].name, pvma_cause_text(cause));
+        pvmc_log(PVMC_LOG_ERROR, "%s:%u: the PVC from %s to %s is refused: %s%s", t->name, pvc->line,
+                 t->nodes[pvc->from].name, t->nodes[pvc->to].name, pvma_cause_text(cause), advice(cause));
         return cause;
     }
     return 0;
@@ -143,8 +153,8 @@ static int build_source(struct pvma_net *net, size_t index)
     for (size_t i = 0; i < t->to_count && !cause; i++)
         cause = pvma_net_pvc(net, pvma_host_of(from), pvma_host_of(net->nodes[t->to[i]]), &contract, &vcs[i], &far);
     if (cause)
-        pvmc_log(PVMC_LOG_ERROR, "%s:%u: the VC of source %s is refused: %s", net->topology->name, t->line, t->name,
-                 pvma_cause_text(cause));
+        pvmc_log(PVMC_LOG_ERROR, "%s:%u: the VC of source %s is refused: %s%s", net->topology->name, t->line, t->name,
+                 pvma_cause_text(cause), advice(cause));
     else
         net->sources[index] = pvma_source_on_vcs(net->sim, vcs, t->to_count, &t->options, t->name);
     free(vcs);

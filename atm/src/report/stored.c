@@ -3,6 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "base/sim.h"
 #include "score.h"
 #include "stored.h"
@@ -97,7 +99,7 @@ int stored_write(const struct report *const *reports, unsigned count, const char
 /* Splits a line at its last two commas, which no value has in it. */
 static bool parse(char *text, struct line *l)
 {
-    char *tolerance, *value;
+    char *tolerance, *value, *end = NULL;
 
     text[strcspn(text, "\n")] = 0;
     tolerance = strrchr(text, ',');
@@ -110,25 +112,77 @@ static bool parse(char *text, struct line *l)
     *value++ = 0;
     snprintf(l->key, sizeof l->key, "%s", text);
     snprintf(l->text, sizeof l->text, "%s", value);
-    l->tolerance = *tolerance ? strtod(tolerance, NULL) : -1;
-    return true;
+    l->tolerance = *tolerance ? strtod(tolerance, &end) : -1;
+    return *text && *value && (!end || *end == 0);
 }
 
-static int read_lines(struct lines *lines, const char *path)
+static int refuse(const char *path, const char *why)
+{
+    fprintf(stderr, "atm-sim: %s %s; record one by: atm-sim reproduce --record FILE\n", path, why);
+    return -1;
+}
+
+static int read_lines(struct lines *lines, FILE *in, const char *path)
+{
+    char text[KEY_MAX + 2 * TEXT_MAX], why[TEXT_MAX];
+
+    if (!fgets(text, sizeof text, in) || strcmp(text, head) != 0)
+        return refuse(path, "is not a file of --record");
+    while (fgets(text, sizeof text, in))
+        if (!parse(text, add(lines))) {
+            snprintf(why, sizeof why, "has a malformed line %zu", lines->count + 1);
+            return refuse(path, why);
+        }
+    return 0;
+}
+
+static int load(struct lines *lines, const char *path)
 {
     FILE *in = fopen(path, "r");
-    char text[KEY_MAX + 2 * TEXT_MAX];
+    int rc;
 
-    if (!in || !fgets(text, sizeof text, in) || strcmp(text, head) != 0) {
-        fprintf(stderr, "atm-sim: %s is not a file of --record\n", path);
-        if (in)
-            fclose(in);
+    if (!in) {
+        fprintf(stderr, "atm-sim: cannot read %s: %m; record one by: atm-sim reproduce --record FILE\n", path);
         return -1;
     }
-    while (fgets(text, sizeof text, in))
-        if (!parse(text, add(lines)))
-            lines->count--;
+    rc = read_lines(lines, in, path);
     fclose(in);
+    return rc;
+}
+
+/* Such as a pipe, which can be opened only once. */
+static bool is_special(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
+}
+
+int stored_can_check(const char *path)
+{
+    struct lines lines = {0};
+    int rc = is_special(path) ? 0 : load(&lines, path);
+
+    free(lines.line);
+    return rc;
+}
+
+/* Opens it as stored_write() will, and keeps what is in it. */
+int stored_can_write(const char *path)
+{
+    bool is_new = access(path, F_OK) != 0;
+    FILE *out;
+
+    if (is_special(path))
+        return 0;
+    out = fopen(path, "a");
+    if (!out) {
+        fprintf(stderr, "atm-sim: cannot write %s: %m; give --record a file in a folder that you can write\n", path);
+        return -1;
+    }
+    fclose(out);
+    if (is_new)
+        unlink(path);
     return 0;
 }
 
@@ -190,7 +244,7 @@ int stored_check(const struct report *const *reports, unsigned count, const char
     struct lines stored = {0}, now = {0};
     unsigned differences = 0;
 
-    if (read_lines(&stored, path) != 0)
+    if (load(&stored, path) != 0)
         return -1;
     for (unsigned i = 0; i < count; i++)
         add_report(&now, reports[i]);

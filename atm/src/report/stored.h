@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include "report.h"
 
+/* Whether stored_check() and stored_write() can use the file, before a long run. Return 0, or -1 after a message. */
+int stored_can_check(const char *path);
+int stored_can_write(const char *path);
+
 /*
  * Writes a line of CSV for each value of a model with its tolerance, of a null model, for each claim and digest. The
  * tolerance of a value is 0.1 %, or the half width of its confidence interval if that is more. Returns 0, or -1 after a

@@ -246,6 +246,16 @@ static int make_folder(const char *path)
     return -1;
 }
 
+/* Refuses before the run what would fail after it. */
+static int prepare(const struct options *o)
+{
+    if (make_folder(o->csv) < 0 || make_folder(o->svg) < 0)
+        return -1;
+    if (o->record && stored_can_write(o->record) < 0)
+        return -1;
+    return o->check ? stored_can_check(o->check) : 0;
+}
+
 int reproduce_main(int argc, char **argv)
 {
     struct options o = {0};
@@ -255,10 +265,8 @@ int reproduce_main(int argc, char **argv)
         speed_print(stdout);
         return 0;
     }
-    if (make_folder(o.csv) < 0 || make_folder(o.svg) < 0)
-        return 1;
     if (!o.list)
-        return run(&o) ? 1 : 0;
+        return prepare(&o) < 0 || run(&o) ? 1 : 0;
     for (unsigned i = 0; i < COUNT; i++)
         printf("%-10s %s\n", experiments[i].report->name, experiments[i].report->title);
     return 0;
