@@ -355,11 +355,18 @@ static void pop(struct pvma_client *c)
     free(first);
 }
 
+/* Virtual time ends before a clock could overflow. */
+static void advance(struct pvma_client *c, int64_t cost_ns)
+{
+    pvma_ps cost = time_of(cost_ns);
+    c->clock = cost < PVMA_NEVER - c->clock ? c->clock + cost : PVMA_NEVER - 1;
+}
+
 /* Advances the program's clock to the first command. False if the simulation has not reached it yet. */
 static bool reach_first(struct pvma_client *c)
 {
     if (!c->counted && pvma_serving.is_virtual)
-        c->clock += time_of(c->commands->message.cost_ns);
+        advance(c, c->commands->message.cost_ns);
     c->counted = true;
     if (c->clock <= now()) {
         c->clock = now();
@@ -474,7 +481,8 @@ static void resume(struct pvma_client *c, uint32_t number)
         *at = wait->next;
         if (!*at)
             c->tail = at;
-        c->clock += c->counted ? 0 : time_of(wait->message.cost_ns);
+        if (!c->counted)
+            advance(c, wait->message.cost_ns);
         c->counted = c->counted && c->commands;
         free(wait);
     } else if (!c->waiting || c->wait_number != number) {
