@@ -8,6 +8,7 @@
  *   farm idle          programs that compute nothing. Prints the nanoseconds that each takes: the least of some runs,
  *                      because interrupts and page faults in the program itself can only add to it.
  *   farm deadlock      waits for a message that nobody sends.
+ *   farm leave         one worker leaves PVM and lives on; the others go on with the master.
  *
  * Computing is counted PVM_ATM_CPU times. There is one worker on each host but the first.
  */
@@ -15,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 #include "pvm3.h"
 
 enum { TAG_TASK = 1, TAG_ANSWER, TAG_RING, TAG_PING };
-enum { WORKERS_MAX = 16, BYTES_MAX = 1 << 20, ROUNDS = 10, RUNS = 10, ELEMENTS = 1000, LOOKS = 90 };
+enum { WORKERS_MAX = 16, BYTES_MAX = 1 << 20, ROUNDS = 10, RUNS = 10, ELEMENTS = 1000, LOOKS = 90, LEAVE = -2 };
 
 static int tids[WORKERS_MAX], workers;
 static char data[BYTES_MAX];
@@ -80,6 +82,13 @@ static void send_bytes(int to, int tag, int bytes)
     must(pvm_send(to, tag), "pvm_send");
 }
 
+static void leave(void)
+{
+    pvm_exit();
+    for (;;)
+        pause();
+}
+
 /* A task says how long to compute. A ring's message goes on to the worker that it names. */
 static int work(int master)
 {
@@ -90,6 +99,8 @@ static int work(int master)
         if (tag == TAG_TASK) {
             must(pvm_upkint(&us, 1, 1), "pvm_upkint");
             must(pvm_upkbyte(data, bytes - (int)sizeof us, 1), "pvm_upkbyte");
+            if (us == LEAVE)
+                leave();
             if (us < 0)
                 break;
             us = compute(us);
@@ -239,6 +250,14 @@ static int run_idle(void)
     return 0;
 }
 
+static int run_on(void)
+{
+    give(tids[--workers], LEAVE, 0);
+    for (int i = 0; i < ROUNDS; i++)
+        play_round(workers, 1000, 1000);
+    return 0;
+}
+
 /* Places one worker on each further host, and sets up the links. */
 static void start(const char *program)
 {
@@ -261,7 +280,9 @@ int main(int argc, char **argv)
     if (argc > 1 && !strcmp(argv[1], "deadlock"))
         must(pvm_recv(-1, TAG_ANSWER), "pvm_recv");
     start(argv[0]);
-    int bad = argc > 2 && !strcmp(argv[1], "overlap") ? check_overlap(atoi(argv[2]) * 1000) : run_idle();
+    int bad = argc > 1 && !strcmp(argv[1], "leave")     ? run_on()
+              : argc > 2 && !strcmp(argv[1], "overlap") ? check_overlap(atoi(argv[2]) * 1000)
+                                                        : run_idle();
     for (int i = 0; i < workers; i++)
         give(tids[i], -1, 0);
     pvm_exit();

@@ -1,8 +1,9 @@
 /*
- * route.c - a PVM program whose messages go by the daemons, in virtual time: route [few]. Two tasks exchange
+ * route.c - a PVM program whose messages go by the daemons, in virtual time: route [few | gather]. Two tasks exchange
  * messages; then one sends a stream by changing routes, whose order the other checks; then the other sends a flood and
  * leaves at once, and its notice comes after its messages. At last one message goes to many. Each line shows how long a
- * step took by the program's own clock. With an argument the messages are fewer and shorter.
+ * step took by the program's own clock. With `few` the messages are fewer and shorter. `route gather` is another
+ * program: a task on each other host sends one message to the first host, all at once.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +11,19 @@
 #include <time.h>
 #include "pvm3.h"
 
-enum { PING = 1, STREAM, FLOOD, END, ROUNDS = 3, CHANGES = 40, OTHERS = 5, LARGE = 1 << 20 };
+enum {
+    PING = 1,
+    STREAM,
+    FLOOD,
+    END,
+    ASK,
+    GATHERED = 40000,
+    ROUNDS = 3,
+    CHANGES = 40,
+    OTHERS = 5,
+    OTHERS_MAX = 16,
+    LARGE = 1 << 20
+};
 
 static char data[LARGE];
 
@@ -140,13 +153,26 @@ static void multicast(const char *program, int bytes)
     need(!pvm_mcast(tids, OTHERS, END), "pvm_mcast");
 }
 
+static void gather(const char *program)
+{
+    int tids[OTHERS_MAX], count = pvm_spawn((char *)program, NULL, PvmTaskHost | PvmHostCompl, ".", OTHERS_MAX, tids);
+    need(count == OTHERS_MAX, "pvm_spawn");
+    long long start = now_ns();
+    pvm_initsend(PvmDataRaw);
+    need(!pvm_mcast(tids, count, ASK), "pvm_mcast");
+    for (int i = 0; i < count; i++)
+        need(receive(-1, PING) == GATHERED, "the length");
+    printf("gathered: %lld ns\n", now_ns() - start);
+    need(!pvm_mcast(tids, count, END), "pvm_mcast");
+}
+
 static int partner(int parent)
 {
     int bytes, tag, id, many = 0;
     while ((id = pvm_recv(parent, -1)) > 0 && !pvm_bufinfo(id, &bytes, &tag, NULL) && tag != END && tag != FLOOD) {
         pvm_upkbyte(data, bytes, 1);
-        if (tag == PING)
-            send_bytes(parent, PING, bytes);
+        if (tag == PING || tag == ASK)
+            send_bytes(parent, PING, tag == ASK ? GATHERED : bytes);
         else
             check_stream(parent);
     }
@@ -167,6 +193,11 @@ int main(int argc, char **argv)
     pvm_setopt(PvmRoute, PvmDontRoute);
     if (pvm_parent() > 0)
         return partner(pvm_parent());
+    if (few && !strcmp(argv[1], "gather")) {
+        gather(argv[0]);
+        pvm_exit();
+        return 0;
+    }
     need(pvm_spawn(argv[0], NULL, PvmTaskDefault, NULL, 1, &tid) == 1, "pvm_spawn");
     exchange(tid, 1);
     exchange(tid, few ? 9000 : 128 << 10);

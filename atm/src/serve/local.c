@@ -4,11 +4,13 @@
 #include <signal.h>
 #include <string.h>
 #include "core/clock.h"
+#include "core/config.h"
 #include "core/hash.h"
 #include "core/log.h"
 #include "base/sim.h"
 #include "client.h"
 
+#define LINGER_US 2000000  /* at most a quarter of PVM_ATM_PATIENCE */
 #define EXPECT_US 20000000 /* a program that has not connected by then is not a PVM program */
 
 /* Bytes from one process to another. */
@@ -17,9 +19,10 @@ struct channel {
         pid_t from, to;
     } ends;
     uint64_t given, taken;
-    bool watched; /* its receiver reports what it takes */
-    bool wakes;   /* its receiver sleeps at the network */
-    bool ended;   /* its receiver has seen an end, perhaps of an earlier connection */
+    bool watched;     /* its receiver reports what it takes */
+    bool wakes;       /* its receiver sleeps at the network */
+    bool ended;       /* its receiver has seen an end, perhaps of an earlier connection */
+    int64_t until_us; /* its sender has left the receiver and may be about to end: time waits until then; 0: no */
     UT_hash_handle hh;
 };
 
@@ -38,8 +41,9 @@ struct observer {
 static struct channel *channels;
 static struct expected *expectations;
 static struct observer *observers;
-static unsigned busy; /* channels with bytes in flight that hold time */
-static unsigned owed; /* channels with bytes in flight whose receivers sleep */
+static unsigned busy;      /* channels with bytes in flight that hold time */
+static unsigned owed;      /* channels with bytes in flight whose receivers sleep */
+static unsigned lingering; /* channels with a time */
 
 static bool is_under_way(const struct channel *c)
 {
@@ -87,6 +91,7 @@ static struct channel *find(pid_t from, pid_t to)
 static void drop(struct channel *c)
 {
     uncount(c);
+    lingering -= c->until_us != 0;
     HASH_DEL(channels, c);
     free(c);
 }
@@ -117,6 +122,45 @@ static void see_end(pid_t from, pid_t other)
     drop(out);
 }
 
+/*
+ * The connection of observer `from` to `other` has ended, and `other` lives on. Most processes end soon afterwards, and
+ * their observers report it, so time waits a little for that. `other` leaves the network before this or afterwards.
+ */
+static void begin_anew(pid_t from, pid_t other)
+{
+    struct channel *out = find(from, other), *in = find(other, from);
+    int64_t patience_us = pvmc_config_us(PVMC_SETTING_ATM_PATIENCE) / 4;
+    uncount(out);
+    out->given = 0;
+    recount(out);
+    uncount(in);
+    lingering += !in->until_us;
+    in->until_us = pvmc_clock_us() + (patience_us < LINGER_US ? patience_us : LINGER_US);
+    in->given = PVMA_LOCAL_CLOSED;
+    in->taken = 0;
+    in->watched = true;
+    in->ended = false;
+    recount(in);
+}
+
+/* The process speaks to the observer again. */
+static void speak_again(struct channel *c)
+{
+    lingering -= c->until_us != 0;
+    c->until_us = 0;
+    c->given = 0;
+}
+
+/* Drops the channels of processes that live on. */
+static void drop_lingering(void)
+{
+    struct channel *c, *next;
+    if (lingering)
+        HASH_ITER (hh, channels, c, next)
+            if (c->until_us && pvmc_clock_us() > c->until_us)
+                drop(c);
+}
+
 void pvma_local_count(pid_t from, pid_t other, uint64_t given, uint64_t taken)
 {
     struct channel *out = find(from, other), *in = find(other, from);
@@ -124,7 +168,13 @@ void pvma_local_count(pid_t from, pid_t other, uint64_t given, uint64_t taken)
         see_end(from, other);
         return;
     }
+    if (!given && !taken && observes(from)) {
+        begin_anew(from, other);
+        return;
+    }
     uncount(out);
+    if (out->until_us)
+        speak_again(out);
     if (given > out->given || (!given && !taken))
         out->given = given;
     recount(out);
@@ -229,6 +279,7 @@ uint64_t pvma_local_came(pid_t pid)
 bool pvma_local_is_busy(void)
 {
     struct expected *e, *next;
+    drop_lingering();
     HASH_ITER (hh, expectations, e, next) {
         bool late = pvmc_clock_us() > e->until_us;
         if (late)
@@ -242,7 +293,7 @@ bool pvma_local_is_busy(void)
 
 bool pvma_local_expects(void)
 {
-    return expectations;
+    return expectations || lingering;
 }
 
 void pvma_local_explain(int level)

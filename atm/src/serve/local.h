@@ -17,7 +17,8 @@
 
 /*
  * Sets the bytes that process `from` has given to and taken from process `other`. Bytes given only grow, but two zeros
- * begin anew: the connection has ended, and another one may follow.
+ * begin anew: if `from` is an observer, the connection has ended though the process lives on, and another one may
+ * follow. Time waits a little for the end of the process.
  */
 void pvma_local_count(pid_t from, pid_t other, uint64_t given, uint64_t taken);
 
@@ -46,7 +47,7 @@ void pvma_local_left(pid_t pid);
 /* A process continues without the network: its peers see no end, and its bytes no longer hold time. */
 void pvma_local_forget(pid_t pid);
 
-/* Whether bytes are in flight or an announced process is still to connect; whether the latter. */
+/* Whether bytes are in flight or a process is still to connect or to end; whether the latter. */
 bool pvma_local_is_busy(void);
 bool pvma_local_expects(void);
 

@@ -11,6 +11,7 @@
 #define ENVELOPES     36 /* around it: UDP and IP 28, LLC 8 */
 #define HELD_MAX      8  /* fragments for one host that the daemon accepts from tasks and has not got rid of */
 #define RETRY_AFTER   (500 * PVMA_MS)
+#define RETRY_MAX     (30 * PVMA_S)
 #define GIVE_UP_AFTER (300 * PVMA_S) /* of virtual time without an acknowledgement */
 
 enum { DATA = 1, ACKNOWLEDGEMENT };
@@ -66,7 +67,9 @@ struct path {
     uint32_t expected;          /* of the last one that has arrived */
     bool flying;
     bool owes;     /* an acknowledgement, for which the driver had no room */
+    bool repeated; /* the packet in flight was sent again */
     pvma_ps since; /* when it was first sent */
+    pvma_ps after; /* so long without an acknowledgement, it is sent again; 0: as at the start */
     struct pvma_event retry;
     bool told; /* the log has named it */
     UT_hash_handle hh;
@@ -223,13 +226,25 @@ static void far_received(void *arg, struct pvma_vc *vc, const uint8_t *data, siz
         arrive(path);
 }
 
+/*
+ * Packets on a busy network must not be sent faster than it carries them, or it carries mostly copies. The time of a
+ * packet that was sent again is unknown, so the longer interval stays for the next one.
+ */
+static void learn(struct path *path)
+{
+    if (!path->repeated)
+        path->after = 2 * (now() - path->since);
+}
+
 static void near_received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t length)
 {
     struct path *path = arg;
     struct header header = header_of(data, length);
     (void)vc;
-    if (header.kind == ACKNOWLEDGEMENT && path->flying && header.sequence == path->sequence)
-        end_flight(path);
+    if (header.kind != ACKNOWLEDGEMENT || !path->flying || header.sequence != path->sequence)
+        return;
+    learn(path);
+    end_flight(path);
 }
 
 static void far_room(void *arg, struct pvma_vc *vc)
@@ -272,17 +287,32 @@ static bool connect_path(struct path *path)
     return true;
 }
 
+/* The interval until it is sent again lies within the bounds. */
 static void send_packet(struct path *path)
 {
     if (connect_path(path))
         put(path->near, DATA, path->sequence, path->first->bytes);
-    pvma_sim_after(pvma_serving.sim, &path->retry, RETRY_AFTER);
+    path->after = path->after < RETRY_AFTER ? RETRY_AFTER : path->after > RETRY_MAX ? RETRY_MAX : path->after;
+    pvma_sim_after(pvma_serving.sim, &path->retry, path->after);
+}
+
+/* While the driver still has the packet, another copy would only wait behind it. */
+static void send_again(struct path *path)
+{
+    if (path->near && pvma_vc_queued(path->near)) {
+        pvma_sim_after(pvma_serving.sim, &path->retry, path->after);
+        return;
+    }
+    path->repeated = true;
+    path->after *= 2;
+    send_packet(path);
 }
 
 static void send_first(struct path *path)
 {
     path->sequence++;
     path->flying = true;
+    path->repeated = false;
     path->since = now();
     send_packet(path);
 }
@@ -292,7 +322,7 @@ static void retry(struct pvma_event *event)
 {
     struct path *path = PVMA_OF(event, struct path, retry);
     if (now() - path->since < GIVE_UP_AFTER) {
-        send_packet(path);
+        send_again(path);
         return;
     }
     if (!path->told)
