@@ -95,7 +95,7 @@ struct pvma_client *pvma_client_of_task(uint32_t task)
     struct pvma_client *c;
     if (task)
         DL_FOREACH (pvma_clients, c)
-            if (c->task == task && c->fd >= 0)
+            if (c->task == task && c->fd >= 0 && c->host)
                 return c;
     return NULL;
 }
@@ -290,7 +290,7 @@ static bool do_carry(struct pvma_client *c, struct pvma_fore_message *m)
     static struct pvma_route_end to[PVMA_ROUTE_ENDS_MAX];
     struct pvmc_buf list;
     unsigned count = 0;
-    bool good = c->task && pvma_serving.is_virtual;
+    bool good = c->task && pvma_serving.is_virtual && m->given <= UINT32_MAX;
     pvmc_buf_view(&list, m->data, m->length);
     while (count < PVMA_ROUTE_ENDS_MAX && pvmc_buf_left(&list) >= PVMA_ROUTE_END_BYTES) {
         to[count].task = pvmc_buf_get_u32(&list);
@@ -524,6 +524,17 @@ static void begin_sleep(struct pvma_client *c, const struct pvma_fore_message *m
     pvma_local_sleeps(c->pid, c->aside);
 }
 
+/* A program on a host has one number, which no other one has. */
+static int take_name(struct pvma_client *c, uint32_t task)
+{
+    const struct pvma_client *other = pvma_client_of_task(task);
+    if (!c->host || !task || (other && other != c))
+        return PVMC_EFORMAT;
+    c->task = task;
+    c->nameless = false;
+    return 0;
+}
+
 /* Returns 0, or a PVMC_E code for an invalid message. */
 static int take(struct pvma_client *c, const struct pvma_fore_message *m)
 {
@@ -538,9 +549,7 @@ static int take(struct pvma_client *c, const struct pvma_fore_message *m)
         expect((pid_t)m->process);
         return 0;
     case PVMA_FORE_TASK:
-        c->task = m->number;
-        c->nameless = false;
-        return 0;
+        return take_name(c, m->number);
     default:
         break;
     }
