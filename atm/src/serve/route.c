@@ -71,6 +71,7 @@ struct path {
     pvma_ps since; /* when it was first sent */
     pvma_ps after; /* so long without an acknowledgement, it is sent again; 0: as at the start */
     struct pvma_event retry;
+    bool dead; /* no acknowledgement has come since it gave up */
     bool told; /* the log has named it */
     UT_hash_handle hh;
 };
@@ -234,6 +235,7 @@ static void learn(struct path *path)
 {
     if (!path->repeated)
         path->after = 2 * (now() - path->since);
+    path->dead = false;
 }
 
 static void near_received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t length)
@@ -317,21 +319,31 @@ static void send_first(struct path *path)
     send_packet(path);
 }
 
-/* No acknowledgement has come. A path that carries nothing must not keep programs waiting for ever. */
+static void tell_dead(struct path *path)
+{
+    if (!path->told)
+        pvmc_log(PVMC_LOG_ERROR,
+                 "the daemon on host %s gets no answer from host %s for %lld s: what it sends there arrives all the "
+                 "same, late",
+                 pvma_host_name(path->hosts.from), pvma_host_name(path->hosts.to), (long long)(GIVE_UP_AFTER / PVMA_S));
+    path->told = path->dead = true;
+}
+
+/*
+ * No acknowledgement has come. A path that carries nothing must not keep programs waiting for ever. Once it has given
+ * up, each packet is a probe, which waits for the first interval only.
+ */
 static void retry(struct pvma_event *event)
 {
     struct path *path = PVMA_OF(event, struct path, retry);
-    if (now() - path->since < GIVE_UP_AFTER) {
+    if (!path->dead && now() - path->since < GIVE_UP_AFTER) {
         send_again(path);
         return;
     }
-    if (!path->told)
-        pvmc_log(PVMC_LOG_ERROR,
-                 "the daemon on host %s gets no answer from host %s: what it sends there arrives after %lld s",
-                 pvma_host_name(path->hosts.from), pvma_host_name(path->hosts.to), (long long)(GIVE_UP_AFTER / PVMA_S));
-    path->told = true;
+    tell_dead(path);
     if (path->expected != path->sequence)
         arrive(path);
+    path->after = RETRY_AFTER;
     end_flight(path);
 }
 
