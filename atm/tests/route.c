@@ -53,7 +53,7 @@ static void send_bytes(int to, int tag, int bytes)
 
 static int receive(int from, int tag)
 {
-    int bytes, id = pvm_recv(from, tag);
+    int bytes = 0, id = pvm_recv(from, tag);
     need(id > 0 && !pvm_bufinfo(id, &bytes, NULL, NULL), "pvm_recv");
     return bytes;
 }
