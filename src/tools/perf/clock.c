@@ -45,8 +45,8 @@ const char *clock_name(enum clock_kind kind)
 
 const char *clock_text(enum clock_kind kind)
 {
-    static const char *const texts[] = {"real", "virtual, of the ATM network",
-                                        "real, although messages travel in the virtual time of the ATM network, which "
-                                        "a program under atm-sim exec shows"};
+    static const char *const texts[] = {
+        "real", "virtual, of the ATM network",
+        "real, although messages travel in the network's virtual time, which a program under atm-sim exec shows"};
     return texts[kind];
 }
