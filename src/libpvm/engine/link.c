@@ -549,20 +549,26 @@ bool pvmi_link_must_listen(const struct pvmi_link *l)
 
 /* ---- all links ---- */
 
+/* What is seldom due. Returns the number of events. */
+static PVMI_COLD int progress_rarely(void)
+{
+    int n = pvmi_shadow_due ? pvmi_peer_pass_shadows() : 0;
+    if (!pvmi_link_end_is_due)
+        return n;
+    pvmi_carrier_arm();
+    return n + pvmi_carrier_progress_direct();
+}
+
 int pvmi_link_progress(void)
 {
     if (!pvmi_daemon_link.ep)
         return PVMC_EDOWN;
     pvmi_daemon_link.unheard = 0;
     int n = pvmi_carrier_progress_direct() + pvmi_carrier_progress_daemon();
-    if (pvmi_link_end_is_due) {
-        pvmi_carrier_arm();
-        n += pvmi_carrier_progress_direct();
-    }
+    if (__builtin_expect(pvmi_link_end_is_due | pvmi_shadow_due, 0))
+        n += progress_rarely();
     if (pvmi_carrier_alarmed())
         n += pvmi_link_listener->alarm();
-    if (__builtin_expect(pvmi_shadow_due, 0))
-        n += pvmi_peer_pass_shadows();
     if (pvmi_daemon_link.ep)
         n += pvmi_outbox_flush();
     pvmi_wait_note(n);

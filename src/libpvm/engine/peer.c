@@ -297,10 +297,12 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
         if (p->placing && h->seq == p->rx_seq && !direct)
             lose_writer(p);
         int32_t ahead = (int32_t)(h->seq - p->rx_seq);
-        if (ahead < 0)
-            return NULL;
-        if (ahead > 0 || p->placing || has_shadow(h))
-            return place_in_queue(a, p, h, direct, status);
+        if (__builtin_expect(ahead | (h->flags & PVMC_FRAME_SHADOW), 0) || p->placing) { /* mostly neither is set */
+            if (ahead < 0)
+                return NULL;
+            if (ahead > 0 || p->placing || has_shadow(h))
+                return place_in_queue(a, p, h, direct, status);
+        }
     }
     *status = check_place(p, h);
     if (*status)
