@@ -1,5 +1,5 @@
 /* test_multihomed.c - hosts with several links: choice of the link, independence of the adapters, failures. */
-#include "lab.h"
+#include "caller.h"
 
 /* ---- permanent VCs ---- */
 
@@ -91,50 +91,6 @@ END_TEST
 
 /* ---- calls ---- */
 
-struct side {
-    struct pvma_call *call;
-    unsigned connected, ended;
-    int cause;
-};
-
-static void connected(void *arg, struct pvma_call *call, struct pvma_vc *vc, const struct pvma_contract *granted)
-{
-    struct side *side = arg;
-    (void)call, (void)vc, (void)granted;
-    side->connected++;
-}
-
-static void ended(void *arg, struct pvma_call *call, int cause)
-{
-    struct side *side = arg;
-    (void)call;
-    side->ended++;
-    side->cause = cause;
-    side->call = NULL;
-}
-
-static const struct pvma_call_handler side_handler = {.connected = connected, .ended = ended};
-
-static void accept_call(void *arg, struct pvma_call *call, struct pvma_address caller,
-                        const struct pvma_contract *contract)
-{
-    struct side *side = arg;
-    (void)caller, (void)contract;
-    side->call = call;
-    pvma_call_accept(call, NULL, &side_handler, side);
-}
-
-static void call(struct lab *lab, struct side *caller, struct side *called)
-{
-    const struct pvma_contract contract = {
-        .aal = PVMA_AAL5, .flow = PVMA_DUPLEX, .wanted.mean_bps = 1000000, .back_wanted.mean_bps = 1000000};
-    struct pvma_host *a = pvma_net_host(lab->net, "a"), *b = pvma_net_host(lab->net, "b");
-    *caller = *called = (struct side){0};
-    pvma_host_unlisten(b, 1);
-    ck_assert_int_eq(pvma_host_listen(b, 1, accept_call, called), 0);
-    caller->call = pvma_call_open(a, pvma_host_address(b), 1, &contract, &side_handler, caller);
-}
-
 static void both_ways(struct lab *lab, struct side *caller, struct side *called)
 {
     static struct lab_inbox there, back;
@@ -146,14 +102,6 @@ static void both_ways(struct lab *lab, struct side *caller, struct side *called)
     pvma_sim_run_until(lab->sim, pvma_sim_now(lab->sim) + PVMA_MS);
     ck_assert_uint_eq(there.pdus, 1);
     ck_assert_uint_eq(back.pdus, 1);
-}
-
-static int64_t reserved(struct lab *lab)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < pvma_net_link_count(lab->net); i++)
-        sum += pvma_net_link_at(lab->net, i)->reserved_bps;
-    return sum;
 }
 
 /* Both hosts have a link to either switch. A call over a link that fails ends, and the next one takes the other link.
@@ -170,15 +118,15 @@ START_TEST(calls_after_a_failure)
                  "link b s1 t309=10ms\nlink b s2\nfail %s at=100ms for=200ms\n",
                  failing[i]);
         lab_open(&lab, text, 1);
-        call(&lab, &caller, &called);
+        lab_call(&lab, &caller, &called);
         pvma_sim_run_until(lab.sim, 50 * PVMA_MS);
         both_ways(&lab, &caller, &called);
         ck_assert_int_eq(pvma_net_link(lab.net, "a", "s1")->reserved_bps, 1000000);
         pvma_sim_run_until(lab.sim, 150 * PVMA_MS);
         ck_assert_uint_eq(caller.ended + called.ended, 2);
         ck_assert_int_eq(caller.cause, PVMA_CAUSE_LINK_DOWN);
-        ck_assert_int_eq(reserved(&lab), 0);
-        call(&lab, &caller, &called);
+        ck_assert_int_eq(lab_reserved_bps(&lab), 0);
+        lab_call(&lab, &caller, &called);
         pvma_sim_run_until(lab.sim, 200 * PVMA_MS);
         ck_assert_uint_eq(caller.connected, 1);
         ck_assert_int_eq(pvma_net_link(lab.net, "a", "s2")->reserved_bps, 1000000);
@@ -186,7 +134,7 @@ START_TEST(calls_after_a_failure)
         pvma_call_release(i ? caller.call : called.call); /* either side, over its second adapter */
         pvma_sim_run(lab.sim);
         ck_assert_uint_eq(caller.ended + called.ended, 1);
-        ck_assert_int_eq(reserved(&lab), 0);
+        ck_assert_int_eq(lab_reserved_bps(&lab), 0);
         lab_close(&lab);
     }
 }
@@ -199,7 +147,7 @@ START_TEST(many_calls)
     static struct side caller[8], called[8];
     lab_open(&lab, "host a adapters=2\nhost b adapters=2\nswitch s\nlink a s\nlink a s\nlink b s\nlink b s\n", 1);
     for (int i = 0; i < 8; i++) {
-        call(&lab, &caller[i], &called[i]);
+        lab_call(&lab, &caller[i], &called[i]);
         pvma_sim_run(lab.sim);
         ck_assert_uint_eq(caller[i].connected, 1);
     }

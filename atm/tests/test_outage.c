@@ -1,5 +1,5 @@
 /* test_outage.c - links that go down and come back: cells, credits, signalling, calls and routes. */
-#include "lab.h"
+#include "caller.h"
 #include "atm/src/nodes/link_failure.h"
 
 /* ---- cells ---- */
@@ -51,66 +51,13 @@ END_TEST
 
 /* ---- calls ---- */
 
-struct side {
-    struct pvma_call *call;
-    struct pvma_sim *sim;
-    struct lab_inbox inbox;
-    unsigned connected, ended;
-    int cause;
-    pvma_ps at;
-};
-
-static void connected(void *arg, struct pvma_call *call, struct pvma_vc *vc, const struct pvma_contract *granted)
-{
-    struct side *side = arg;
-    (void)call, (void)vc, (void)granted;
-    side->connected++;
-    side->at = pvma_sim_now(side->sim);
-}
-
-static void ended(void *arg, struct pvma_call *call, int cause)
-{
-    struct side *side = arg;
-    (void)call;
-    side->ended++;
-    side->cause = cause;
-    side->at = pvma_sim_now(side->sim);
-    side->call = NULL;
-}
-
-static const struct pvma_call_handler side_handler = {.connected = connected, .ended = ended};
-
-static void accept_call(void *arg, struct pvma_call *call, struct pvma_address caller,
-                        const struct pvma_contract *contract)
-{
-    struct side *side = arg;
-    (void)caller, (void)contract;
-    side->call = call;
-    pvma_call_accept(call, NULL, &side_handler, side);
-}
-
 struct two_sides {
     struct side caller, called;
 };
 
 static void call(struct lab *lab, struct two_sides *sides)
 {
-    const struct pvma_contract contract = {
-        .aal = PVMA_AAL5, .flow = PVMA_DUPLEX, .wanted = {.mean_bps = 1000000}, .back_wanted = {.mean_bps = 1000000}};
-    struct pvma_host *a = pvma_net_host(lab->net, "a"), *b = pvma_net_host(lab->net, "b");
-    memset(sides, 0, sizeof *sides);
-    sides->caller.sim = sides->called.sim = lab->sim;
-    pvma_host_unlisten(b, 1);
-    ck_assert_int_eq(pvma_host_listen(b, 1, accept_call, &sides->called), 0);
-    sides->caller.call = pvma_call_open(a, pvma_host_address(b), 1, &contract, &side_handler, &sides->caller);
-}
-
-static int64_t reserved(struct lab *lab)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < pvma_net_link_count(lab->net); i++)
-        sum += pvma_net_link_at(lab->net, i)->reserved_bps;
-    return sum;
+    lab_call(lab, &sides->caller, &sides->called);
 }
 
 /* The direct way is the shorter one; while it is down new calls take the other, and without a way they are refused. */
@@ -149,19 +96,20 @@ END_TEST
 START_TEST(calls_outlive_short_failures)
 {
     struct lab lab;
+    static struct lab_inbox inbox;
     static struct two_sides sides;
     static const uint8_t octets[1000];
     lab_open(&lab, "host a\nhost b\nswitch s\nlink a s\nlink b s t309=300ms\nfail b s at=100ms for=200ms\n", 1);
     call(&lab, &sides);
     pvma_sim_run_until(lab.sim, 50 * PVMA_MS);
-    lab_receive(&lab, pvma_call_vc(sides.called.call), &sides.called.inbox);
+    lab_receive(&lab, pvma_call_vc(sides.called.call), &inbox);
     for (int i = 1; i <= 8; i++) { /* at 50, 100 ... 400 ms; those at 100 to 300 are lost */
         pvma_sim_run_until(lab.sim, i * 50 * PVMA_MS);
         pvma_vc_send(pvma_call_vc(sides.caller.call), octets, sizeof octets, 0);
     }
     pvma_sim_run(lab.sim);
     ck_assert_uint_eq(sides.caller.ended + sides.called.ended, 0);
-    ck_assert_uint_eq(sides.called.inbox.pdus, 4); /* that at 300 ms passes: the link is back when its cells come */
+    ck_assert_uint_eq(inbox.pdus, 4); /* that at 300 ms passes: the link is back when its cells come */
     ck_assert_uint_eq(pvma_net_link(lab.net, "s", "b")->counters.failed, 4 * 21);
     lab_close(&lab);
 }
@@ -180,7 +128,7 @@ START_TEST(t309_ends_calls)
                  "pvc a b mean=1k\nfail %s at=1s for=3s\n",
                  links[i]);
         lab_open(&lab, text, 1);
-        int64_t before = reserved(&lab);
+        int64_t before = lab_reserved_bps(&lab);
         call(&lab, &sides);
         pvma_sim_run_until(lab.sim, 3 * PVMA_S);
         ck_assert_uint_eq(sides.caller.connected, 1);
@@ -190,7 +138,7 @@ START_TEST(t309_ends_calls)
         ck_assert_int_eq(sides.called.cause, PVMA_CAUSE_LINK_DOWN);
         ck_assert_int_ge(sides.caller.at, 2 * PVMA_S);
         ck_assert_int_le(sides.caller.at, 2 * PVMA_S + 5 * PVMA_MS);
-        ck_assert_int_eq(reserved(&lab), before);
+        ck_assert_int_eq(lab_reserved_bps(&lab), before);
         pvma_sim_run_until(lab.sim, 5 * PVMA_S);
         call(&lab, &sides);
         pvma_sim_run_until(lab.sim, 6 * PVMA_S);
@@ -216,7 +164,7 @@ static void fail_during_setup(const char *link, int t309_ms, int begin_us)
     bool refused = !sides.caller.connected;
     if (t309_ms > 7 && sides.caller.cause != PVMA_CAUSE_NO_ROUTE) {
         ck_assert_msg(!refused && !sides.caller.ended && !sides.called.ended, "%s at %d us", link, begin_us);
-        ck_assert_int_eq(reserved(&lab), 6000000);
+        ck_assert_int_eq(lab_reserved_bps(&lab), 6000000);
         pvma_call_release(sides.caller.call);
         pvma_sim_run(lab.sim);
     } else if (sides.caller.call) { /* connected after the failure, or before it and not over this link any more */
@@ -225,7 +173,8 @@ static void fail_during_setup(const char *link, int t309_ms, int begin_us)
         pvma_sim_run(lab.sim);
     }
     ck_assert_ptr_null(sides.called.call);
-    ck_assert_msg(reserved(&lab) == 0, "%s at %d us leaves %lld bit/s", link, begin_us, (long long)reserved(&lab));
+    ck_assert_msg(lab_reserved_bps(&lab) == 0, "%s at %d us leaves %lld bit/s", link, begin_us,
+                  (long long)lab_reserved_bps(&lab));
     static struct two_sides next;
     call(&lab, &next);
     pvma_sim_run(lab.sim);
@@ -267,7 +216,7 @@ START_TEST(parties_leave)
     const struct pvma_contract contract = {.aal = PVMA_AAL5, .flow = PVMA_MULTICAST, .wanted.mean_bps = 1000000};
     for (unsigned i = 0; i < 3; i++) {
         leaf[i].sim = lab.sim;
-        pvma_host_listen(pvma_net_host_at(lab.net, i + 1), 1, accept_call, &leaf[i]);
+        pvma_host_listen(pvma_net_host_at(lab.net, i + 1), 1, side_accept, &leaf[i]);
     }
     struct pvma_call *tree = pvma_call_open(
         pvma_net_host(lab.net, "a"), pvma_host_address(pvma_net_host(lab.net, "l0")), 1, &contract, &handler, &left);
@@ -280,7 +229,7 @@ START_TEST(parties_leave)
     ck_assert_uint_eq(leaf[0].ended, 0);
     ck_assert_uint_eq(leaf[1].ended, 1);
     ck_assert_uint_eq(leaf[2].ended, 1);
-    ck_assert_int_eq(reserved(&lab), 2000000); /* a to s1 to l0 */
+    ck_assert_int_eq(lab_reserved_bps(&lab), 2000000); /* a to s1 to l0 */
     lab_close(&lab);
 }
 END_TEST

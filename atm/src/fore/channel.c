@@ -285,16 +285,10 @@ void pvma_fore_lock(void)
  * A program that waits for a time by looking at the clock would otherwise look forever, because what it does between
  * two looks counts as nothing.
  */
-static void charge_for_look(void)
-{
-    if (!channel.is_above && ++channel.looks > LOOKS_FREE)
-        charge(LOOK_NS);
-}
-
 void pvma_fore_look_at_clock(void)
 {
-    if (pvma_fore_is_virtual())
-        charge_for_look();
+    if (pvma_fore_is_virtual() && !channel.is_above && ++channel.looks > LOOKS_FREE)
+        charge(LOOK_NS);
 }
 
 void pvma_fore_charge(int64_t ns)

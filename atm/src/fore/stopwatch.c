@@ -10,11 +10,10 @@
 #include <time.h>
 #include "core/clock.h"
 
-#define SHORT_NS 20000  /* a process that loses its core is away for longer */
-#define LOSS_NS  100000 /* of processor time, for the way out and back each time, and for cold caches */
-#define LOSS_MATTERS_NS                                                                                                \
-    1000000      /* in a longer stretch the program may lose its core many times, and it hardly matters */
-#define TRIES 64 /* of the stopwatch on itself */
+#define SHORT_NS 20000   /* a process that loses its core is away for longer */
+#define LOSS_NS  100000  /* of processor time, for the way out and back each time, and for cold caches */
+#define LONG_NS  1000000 /* a stretch in which losses of the core, which may be many, hardly matter */
+#define TRIES    64      /* of the stopwatch on itself */
 
 static struct {
     bool running, tried;
@@ -71,7 +70,7 @@ void pvma_stopwatch_start(void)
 static int64_t used_ns(void)
 {
     int64_t ns = processor_ns() - stopwatch.processor_ns - stopwatch.own_processor_ns;
-    return ns < LOSS_MATTERS_NS ? ns - (losses() - stopwatch.losses) * LOSS_NS : ns;
+    return ns < LONG_NS ? ns - (losses() - stopwatch.losses) * LOSS_NS : ns;
 }
 
 int64_t pvma_stopwatch_stop(void)

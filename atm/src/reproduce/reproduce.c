@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/argument.h"
 #include "report/print.h"
 #include "report/stored.h"
 #include "experiment.h"
@@ -65,16 +66,6 @@ static void choose(struct argp_state *state, struct options *o, const char *name
     argp_error(state, "there is no experiment \"%s\"; --list shows all", name);
 }
 
-static unsigned read_jobs(struct argp_state *state, const char *text)
-{
-    char *end;
-    long jobs = strtol(text, &end, 10);
-
-    if (end == text || *end || jobs < 1 || jobs > JOBS_AT_ONCE_MAX)
-        argp_error(state, "\"%s\" is no number of experiments from 1 to %d", text, JOBS_AT_ONCE_MAX);
-    return (unsigned)jobs;
-}
-
 static error_t parse(int key, char *text, struct argp_state *state)
 {
     struct options *o = state->input;
@@ -87,7 +78,7 @@ static error_t parse(int key, char *text, struct argp_state *state)
         o->svg = text;
         return 0;
     case 'j':
-        o->at_once = read_jobs(state, text);
+        o->at_once = (unsigned)pvma_argument_number(text, 1, JOBS_AT_ONCE_MAX, "--jobs", state);
         return 0;
     case KEY_DIGEST:
         o->digest = true;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/argument.h"
 #include "runner.h"
 
 enum { EXIT_USAGE = 2, ONLY_MAX = 32, FILES_MAX = 64, KEY_ONLY = 256, KEY_LIST };
@@ -30,16 +31,6 @@ static const struct argp_option options[] = {
 
 /* ---- command line ---- */
 
-static long number_of(const char *text, long min, long max, const char *what, struct argp_state *state)
-{
-    char *rest;
-    errno = 0;
-    long value = strtol(text, &rest, 10);
-    if (errno || *rest || rest == text || value < min || value > max)
-        argp_error(state, "%s: %s: give a number from %ld to %ld", what, text, min, max);
-    return value;
-}
-
 static void check(const struct job *job, struct argp_state *state)
 {
     if (!job->file_count)
@@ -53,14 +44,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct job *job = state->input;
     switch (key) {
     case 'j':
-        job->workers = (unsigned)number_of(arg, 1, SWEEP_WORKERS_MAX, "--jobs", state);
+        job->workers = (unsigned)pvma_argument_number(arg, 1, SWEEP_WORKERS_MAX, "--jobs", state);
         return 0;
     case 'c':
         return job->csv = arg, 0;
     case 's':
         return job->svg = arg, 0;
     case 'S':
-        return job->seed = number_of(arg, 0, INT32_MAX, "--seed", state), 0;
+        return job->seed = pvma_argument_number(arg, 0, INT32_MAX, "--seed", state), 0;
     case KEY_ONLY:
         if (!strchr(arg, '=') || job->only_count == ONLY_MAX)
             argp_error(state, "--only=%s: give NAME=VALUE, at most %d times", arg, ONLY_MAX);

@@ -24,7 +24,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             argp_error(state, "--pcap-link: at most %d links; give all", PVMA_CAPTURE_LINKS_MAX);
         return o->links[o->link_count++] = arg, 0;
     case KEY_COUNT:
-        return o->limit = (uint64_t)command_number(arg, 1, INT64_MAX, "--pcap-count", state), 0;
+        return o->limit = (uint64_t)pvma_argument_number(arg, 1, INT64_MAX, "--pcap-count", state), 0;
     case ARGP_KEY_END:
         if ((o->link_count || o->limit) && !o->pdus && !o->cells)
             argp_error(state, "capture into which file? Give --pcap=FILE or --pcap-cells=FILE");

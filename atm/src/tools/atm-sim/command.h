@@ -3,6 +3,7 @@
 #define ATM_SIM_COMMAND_H
 
 #include <argp.h>
+#include "base/argument.h"
 
 enum { EXIT_USAGE = 2 };
 
@@ -10,8 +11,5 @@ enum { EXIT_USAGE = 2 };
 typedef int command_run(int argc, char **argv);
 
 command_run command_topo, command_run_network, command_serve, command_exec, command_machine, command_profiles;
-
-/* For a command's parser: a whole number from min to max; ends with a usage message otherwise. */
-long command_number(const char *text, long min, long max, const char *what, struct argp_state *state);
 
 #endif

@@ -58,7 +58,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return o->star.profile = arg, 0;
     case 'n':
         line->star_option = "--hosts";
-        return o->star.hosts = (unsigned)command_number(arg, 1, 255, "--hosts", state), 0;
+        return o->star.hosts = (unsigned)pvma_argument_number(arg, 1, 255, "--hosts", state), 0;
     case KEY_SWITCH:
         line->star_option = "--switch";
         return o->star.model = arg, 0;
@@ -77,7 +77,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CALIBRATE:
         return o->calibrate = arg, 0;
     case 'S':
-        return o->seed = (uint64_t)command_number(arg, 0, INT64_MAX, "--seed", state), 0;
+        return o->seed = (uint64_t)pvma_argument_number(arg, 0, INT64_MAX, "--seed", state), 0;
     case KEY_TIME:
         return o->time = true, 0;
     case KEY_COUNTERS:

@@ -1,6 +1,5 @@
 /* main.c - atm-sim: the simulated ATM network as a program. Each command has its own file. */
 #include <err.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,16 +26,6 @@ static const struct {
 };
 
 enum { COMMANDS = sizeof commands / sizeof commands[0] };
-
-long command_number(const char *text, long min, long max, const char *what, struct argp_state *state)
-{
-    char *rest;
-    errno = 0;
-    long value = strtol(text, &rest, 10);
-    if (errno || *rest || rest == text || value < min || value > max)
-        argp_error(state, "%s: %s: give a number from %ld to %ld", what, text, min, max);
-    return value;
-}
 
 static void say(enum pvmc_log_level level, const char *line, void *arg)
 {

@@ -79,10 +79,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         job->flow.kind = parse_load(arg, state);
         return 0;
     case 's':
-        job->flow.bytes = (size_t)command_number(arg, 0, PVMA_PDU_MAX, "--size", state);
+        job->flow.bytes = (size_t)pvma_argument_number(arg, 0, PVMA_PDU_MAX, "--size", state);
         return 0;
     case 'n':
-        job->flow.count = (uint64_t)command_number(arg, 1, 1000000000, "--count", state);
+        job->flow.count = (uint64_t)pvma_argument_number(arg, 1, 1000000000, "--count", state);
         return 0;
     case 't':
         job->time = parse_time("time", arg, state);
@@ -101,7 +101,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         state->child_inputs[0] = &job->capture;
         return 0;
     case 'S':
-        job->seed = (uint64_t)command_number(arg, 0, INT64_MAX, "--seed", state);
+        job->seed = (uint64_t)pvma_argument_number(arg, 0, INT64_MAX, "--seed", state);
         return 0;
     case KEY_DIGEST:
         return job->digest = true, 0;

@@ -40,9 +40,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         clock_is_given = true;
         return o->is_virtual = parse_clock("--clock", arg, state), 0;
     case 'w':
-        return o->wait_for = (unsigned)command_number(arg, 1, 100000, "--wait-for", state), 0;
+        return o->wait_for = (unsigned)pvma_argument_number(arg, 1, 100000, "--wait-for", state), 0;
     case 'S':
-        return o->seed = (uint64_t)command_number(arg, 0, INT64_MAX, "--seed", state), 0;
+        return o->seed = (uint64_t)pvma_argument_number(arg, 0, INT64_MAX, "--seed", state), 0;
     case KEY_ONCE:
         return o->once = true, 0;
     case KEY_COUNTERS:
