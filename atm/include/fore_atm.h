@@ -129,7 +129,10 @@ int atm_sim_clock(void);
 /* The same without joining the network. */
 int atm_sim_look(void);
 
-/* Like atm_sim_time(), but costs no virtual time; ENOTCONN: this process is not on a network in virtual time yet. */
+/*
+ * Like atm_sim_time(), but costs no virtual time, except that after 100 such calls of the program without another one
+ * each further call costs 1 us. ENOTCONN: this process is not on a network in virtual time yet.
+ */
 int atm_sim_now(int64_t *now_ns);
 
 /* Stores the process's own time, in nanoseconds since the network started. */
@@ -201,7 +204,9 @@ void atm_sim_on_pass(void (*pass)(void));
  * Virtual time only, for PVM: messages that pass through processes outside the network, and what they would have cost
  * on it. atm_sim_task(): this program is the task of that number. atm_sim_carry(): it sends a message of that many
  * bytes to the given tasks; `number` is what the receiver knows the message by. The network lets it cross as PVM's
- * daemons would have carried it. ESRCH: no receiver is on the network, and nothing is carried. atm_sim_under_way():
+ * daemons would have carried it. ESRCH: no receiver is on the network, and nothing is carried; EINVAL: count is 0
+ * or above ATM_SIM_ENDS_MAX, bytes are 4 GiB or more, there was no atm_sim_task(), or the clock is real.
+ * atm_sim_under_way():
  * lists at most max messages that are on their way to this program, with their senders, and returns their number. All
  * others have arrived. *handing: how many messages this program has not yet handed over completely. After a change of
  * either, waits of this program end. The three calls cost no virtual time.

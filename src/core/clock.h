@@ -38,8 +38,8 @@ struct pvmc_virtual_clock {
      */
     int (*sleep)(int64_t until_us, const struct pvmc_bypass *bypass);
     /*
-     * Call before giving bytes to the bypass, with the count after them. Advances virtual time by what this process has
-     * computed. 0 or PVMC_EDOWN.
+     * Call before giving bytes to the bypass, with the count after them. Waits until the network has reached this
+     * process's time; the debt (below) stays. 0 or PVMC_EDOWN.
      */
     int (*give)(const struct pvmc_bypass *bypass);
     /*
@@ -82,7 +82,7 @@ struct pvmc_clock_watch {
     void (*end)(void);
     /*
      * Bytes given to process pid and taken from it so far; taken = UINT64_MAX: it has ended; both 0: its connection has
-     * ended, and it may connect again.
+     * ended but the process lives on, and may connect again; time waits up to 2 s for its end.
      */
     int (*tell)(pid_t pid, uint64_t given, uint64_t taken);
     /* Process pid was started and will join the network. */
