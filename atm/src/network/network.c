@@ -24,7 +24,6 @@ static void add_node(struct pvma_net *net, const struct pvma_topo_node *t)
         net->switches[net->switch_count++] = s;
         net->nodes[number] = pvma_switch_node(s);
     }
-    net->is_host[number] = t->is_host;
     net->node_count++;
 }
 
@@ -165,7 +164,6 @@ static void allocate(struct pvma_net *net)
 {
     const struct pvma_topology *t = net->topology;
     net->nodes = pvma_new(t->node_count * sizeof *net->nodes);
-    net->is_host = pvma_new(t->node_count * sizeof *net->is_host);
     net->hosts = pvma_new(t->node_count * sizeof *net->hosts);
     net->switches = pvma_new(t->node_count * sizeof *net->switches);
     net->links = pvma_new(2 * t->link_count * sizeof *net->links);
@@ -184,7 +182,7 @@ struct pvma_net *pvma_net_new(const struct pvma_topology *topology, uint64_t see
         add_node(net, &topology->nodes[i]);
     for (size_t i = 0; i < topology->link_count; i++)
         add_link(net, &topology->links[i]);
-    net->routing = pvma_routing_new(net->nodes, net->is_host, net->node_count);
+    net->routing = pvma_routing_new(net->nodes, net->node_count);
     pvma_control_install(net);
     int cause = build_pvcs(net);
     for (size_t i = 0; i < topology->source_count && !cause; i++)
@@ -219,8 +217,7 @@ void pvma_net_free(struct pvma_net *net)
     pvma_routing_free(net->routing);
     pvma_cells_free(&net->cells);
     pvma_sim_free(net->sim);
-    void *const blocks[] = {net->nodes, net->is_host, net->hosts,   net->switches,
-                            net->links, net->ends,    net->sources, net->pvcs};
+    void *const blocks[] = {net->nodes, net->hosts, net->switches, net->links, net->ends, net->sources, net->pvcs};
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         free(blocks[i]);
     free(net);
@@ -241,7 +238,7 @@ const struct pvma_cells *pvma_net_cells(const struct pvma_net *net)
 static struct pvma_node *find_node(struct pvma_net *net, const char *name, bool host)
 {
     int number = pvma_topology_node(net->topology, name);
-    return number >= 0 && net->is_host[number] == host ? net->nodes[number] : NULL;
+    return number >= 0 && net->nodes[number]->is_host == host ? net->nodes[number] : NULL;
 }
 
 struct pvma_host *pvma_net_host(struct pvma_net *net, const char *name)
@@ -263,7 +260,7 @@ size_t pvma_net_host_count(const struct pvma_net *net)
 struct pvma_host *pvma_net_host_with(struct pvma_net *net, struct pvma_address address)
 {
     size_t number = address.switch_id ? address.switch_id - 1 : address.port;
-    if (number >= net->node_count || net->is_host[number] != !address.switch_id)
+    if (number >= net->node_count || net->nodes[number]->is_host != !address.switch_id)
         return NULL;
     struct pvma_node *node = net->nodes[number];
     if (!address.switch_id)

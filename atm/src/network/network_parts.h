@@ -15,7 +15,6 @@ struct pvma_net {
     struct pvma_sim *sim;
     struct pvma_cells cells;
     struct pvma_node **nodes; /* in the topology's order */
-    bool *is_host;
     struct pvma_host **hosts;
     struct pvma_switch **switches;
     struct pvma_link **links; /* two for each link of the topology */

@@ -6,14 +6,12 @@
 struct pvma_routing {
     size_t count;
     struct pvma_node *const *nodes;
-    const bool *is_host;
     int16_t *port;  /* [host * count + node]; -1: no path */
     unsigned *hops; /* the same way; NULL when no host has several links */
 };
 
 struct search {
     struct pvma_node *const *nodes;
-    const bool *is_host;
     size_t count;
     unsigned *queue, *hops;
 };
@@ -29,7 +27,7 @@ static void measure(const struct search *search, unsigned host)
     while (first < end) {
         unsigned at = search->queue[first++];
         const struct pvma_node *node = search->nodes[at];
-        for (unsigned port = 0; port < node->ports && (at == host || !search->is_host[at]); port++) {
+        for (unsigned port = 0; port < node->ports && (at == host || !node->is_host); port++) {
             const struct pvma_link *link = node->port[port].in;
             if (!link || link->is_down || search->hops[link->from->number] != UINT32_MAX)
                 continue;
@@ -75,10 +73,10 @@ static int least_loaded(const unsigned *hops, const struct pvma_node *node)
 void pvma_routing_update(struct pvma_routing *routing)
 {
     size_t count = routing->count;
-    struct search search = {routing->nodes, routing->is_host, count, pvma_new(count * sizeof(unsigned)),
+    struct search search = {routing->nodes, count, pvma_new(count * sizeof(unsigned)),
                             pvma_new(count * sizeof(unsigned))};
     for (unsigned host = 0; host < count; host++) {
-        if (!routing->is_host[host])
+        if (!routing->nodes[host]->is_host)
             continue;
         measure(&search, host);
         for (size_t i = 0; i < count; i++)
@@ -90,15 +88,14 @@ void pvma_routing_update(struct pvma_routing *routing)
     free(search.hops);
 }
 
-struct pvma_routing *pvma_routing_new(struct pvma_node *const *nodes, const bool *is_host, size_t count)
+struct pvma_routing *pvma_routing_new(struct pvma_node *const *nodes, size_t count)
 {
     struct pvma_routing *routing = pvma_new(sizeof *routing);
     routing->count = count;
     routing->nodes = nodes;
-    routing->is_host = is_host;
     routing->port = pvma_new(count * count * sizeof *routing->port);
     for (size_t i = 0; i < count && !routing->hops; i++)
-        if (is_host[i] && nodes[i]->ports > 1)
+        if (nodes[i]->is_host && nodes[i]->ports > 1)
             routing->hops = pvma_new(count * count * sizeof *routing->hops);
     pvma_routing_update(routing);
     return routing;
@@ -115,7 +112,7 @@ void pvma_routing_free(struct pvma_routing *routing)
 
 int pvma_routing_port(const struct pvma_routing *routing, const struct pvma_node *node, unsigned host)
 {
-    bool at_one = routing->is_host[node->number] && node->ports > 1;
+    bool at_one = node->is_host && node->ports > 1;
     if (at_one || routing->nodes[host]->ports > 1)
         return least_loaded(&routing->hops[host * routing->count], node);
     return routing->port[host * routing->count + node->number];

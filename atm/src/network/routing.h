@@ -9,9 +9,8 @@
 
 struct pvma_routing;
 
-/* Builds the tables for nodes whose numbers are their indices here. is_host[i] says which are hosts. Both arrays must
- * outlive the tables. */
-struct pvma_routing *pvma_routing_new(struct pvma_node *const *nodes, const bool *is_host, size_t count);
+/* Builds the tables for nodes whose numbers are their indices here. The array must outlive the tables. */
+struct pvma_routing *pvma_routing_new(struct pvma_node *const *nodes, size_t count);
 
 /* Finds all ways again, after a link went down or came back. Real networks need a while for it, this one no time. */
 void pvma_routing_update(struct pvma_routing *routing);
