@@ -32,6 +32,11 @@ struct pvma_cell {
     uint8_t payload[PVMA_CELL_PAYLOAD];
 };
 
+static inline bool pvma_cell_is_signalling(const struct pvma_cell *cell)
+{
+    return cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING;
+}
+
 /* ---- wire ---- */
 
 /* Writes the 53 octets of a cell at the user-network interface. */

@@ -211,7 +211,7 @@ static void queue_cell(struct pvma_switch *s, struct pvma_route *route, struct p
 static void emit(struct pvma_switch *s, unsigned port, struct pvma_cell *cell, enum pvma_service service)
 {
     cell->at = pvma_sim_now(s->node.sim);
-    if (cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING)
+    if (pvma_cell_is_signalling(cell))
         enqueue(s, port, cell, service);
     else
         offer(s, port, cell, service, NULL);

@@ -152,7 +152,7 @@ void pvma_host_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cel
     struct pvma_host *host = pvma_host_of(node);
     struct pvma_adapter *adapter = &host->adapter[port];
     host->counters.cells_received++;
-    if (cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING && host->signal_cell) {
+    if (pvma_cell_is_signalling(cell) && host->signal_cell) {
         host->signal_cell(host, port, cell);
         return;
     }

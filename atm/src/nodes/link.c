@@ -45,7 +45,7 @@ static bool damage(struct pvma_link *link, struct pvma_cell *cell)
 /* Loses or damages a cell by chance. Signalling is exempt, see call.h. */
 static bool is_lucky(struct pvma_link *link, struct pvma_cell *cell)
 {
-    if (cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING)
+    if (pvma_cell_is_signalling(cell))
         return true;
     if (pvma_random_chance(&link->random, link->loss_odds)) {
         link->counters.lost++;

@@ -1,20 +1,15 @@
 /* link_failure.c - what happens to cells and credits of a link that is down. */
 #include "link_failure.h"
 
-static bool is_signalling(const struct pvma_cell *cell)
-{
-    return cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING;
-}
-
 void pvma_link_lose(struct pvma_link *link, struct pvma_cell *cell)
 {
-    if (is_signalling(cell) && link->keeps_signalling) {
+    if (pvma_cell_is_signalling(cell) && link->keeps_signalling) {
         pvma_cellq_push(&link->kept, cell);
         return;
     }
     link->counters.failed++;
     pvma_sim_note(link->sim, UINT64_C(0xfa11ed) ^ link->counters.failed);
-    if (link->to->credits && cell->vpi != PVMA_VPI_BACKGROUND && !is_signalling(cell))
+    if (link->to->credits && cell->vpi != PVMA_VPI_BACKGROUND && !pvma_cell_is_signalling(cell))
         pvma_link_return_credit(link, cell->vpi, cell->vci);
     pvma_cell_put(link->cells, cell);
 }

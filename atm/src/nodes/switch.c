@@ -80,7 +80,7 @@ static void cross(struct pvma_switch *s, struct pvma_cell *cell)
 static void take_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cell)
 {
     struct pvma_switch *s = pvma_switch_of(node);
-    if (cell->vpi == 0 && cell->vci == PVMA_VCI_SIGNALLING && s->signal_cell) {
+    if (pvma_cell_is_signalling(cell) && s->signal_cell) {
         s->signal_cell(s, port, cell);
         return;
     }
