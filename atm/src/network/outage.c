@@ -9,7 +9,6 @@
 
 /* Both directions of a link. */
 struct span {
-    struct pvma_outages *outages;
     struct pvma_link **links;
     unsigned failures; /* that have begun and not ended */
     struct pvma_event release;
@@ -27,7 +26,6 @@ struct pvma_outages {
     struct pvma_net *net;
     struct span *spans;
     struct failure *failures;
-    size_t count;
 };
 
 static struct pvma_control *control_of(struct pvma_node *node)
@@ -45,7 +43,8 @@ static void release_calls(struct pvma_event *event)
         pvma_control_lose_link(control_of(span->links[i]->from), span->links[i]->from_port);
 }
 
-void pvma_outages_begin(struct pvma_outages *outages, size_t link)
+/* Takes both directions of a link down. Links count by their place in the topology. */
+static void begin(struct pvma_outages *outages, size_t link)
 {
     struct span *span = &outages->spans[link];
     if (span->failures++)
@@ -56,7 +55,8 @@ void pvma_outages_begin(struct pvma_outages *outages, size_t link)
     pvma_sim_after(outages->net->sim, &span->release, span->links[0]->options.t309);
 }
 
-void pvma_outages_end(struct pvma_outages *outages, size_t link)
+/* Undoes one begin(). */
+static void end(struct pvma_outages *outages, size_t link)
 {
     struct span *span = &outages->spans[link];
     if (--span->failures)
@@ -74,9 +74,9 @@ static void change(struct pvma_event *event)
     const struct pvma_topo_failure *o = failure->options;
     failure->began = !failure->began;
     if (failure->began)
-        pvma_outages_begin(outages, o->link);
+        begin(outages, o->link);
     else
-        pvma_outages_end(outages, o->link);
+        end(outages, o->link);
     if (failure->began && o->duration)
         pvma_sim_at(outages->net->sim, event, failure->next + o->duration);
     else if (!failure->began && o->every)
@@ -88,14 +88,13 @@ struct pvma_outages *pvma_outages_new(struct pvma_net *net)
     const struct pvma_topology *t = net->topology;
     struct pvma_outages *outages = pvma_new(sizeof *outages);
     outages->net = net;
-    outages->count = t->failure_count;
     outages->spans = pvma_new(t->link_count * sizeof *outages->spans);
-    outages->failures = pvma_new(outages->count * sizeof *outages->failures);
+    outages->failures = pvma_new(t->failure_count * sizeof *outages->failures);
     for (size_t i = 0; i < t->link_count; i++) {
-        outages->spans[i] = (struct span){.outages = outages, .links = &net->links[2 * i]};
+        outages->spans[i] = (struct span){.links = &net->links[2 * i]};
         pvma_event_init(&outages->spans[i].release, PVMA_EVENT_OUTAGE, release_calls);
     }
-    for (size_t i = 0; i < outages->count; i++) {
+    for (size_t i = 0; i < t->failure_count; i++) {
         struct failure *failure = &outages->failures[i];
         *failure = (struct failure){.outages = outages, .options = &t->failures[i], .next = t->failures[i].at};
         pvma_event_init(&failure->event, PVMA_EVENT_OUTAGE, change);

@@ -4,7 +4,7 @@
  *   cells        are lost (nodes/link_failure.h); VCs remain, permanent and switched ones, and go on when it comes back
  *   routing      follows at once: new calls take other ways, or are refused when there is none
  *   signalling   over it waits; as in Q.2931, timer T309 ends all calls over the link when it has not come back in
- * time: both ends release them with cause 27 towards the other ends, and permanent VCs still remain
+ *                time: both ends release them with cause 27 towards the other ends, and permanent VCs still remain
  */
 #ifndef PVMA_OUTAGE_H
 #define PVMA_OUTAGE_H
@@ -16,9 +16,5 @@ struct pvma_outages;
 /* Schedules the failures of the topology. */
 struct pvma_outages *pvma_outages_new(struct pvma_net *net);
 void pvma_outages_free(struct pvma_outages *outages);
-
-/* Takes both directions of a link down, or undoes one such call. Links count by their place in the topology. */
-void pvma_outages_begin(struct pvma_outages *outages, size_t link);
-void pvma_outages_end(struct pvma_outages *outages, size_t link);
 
 #endif
