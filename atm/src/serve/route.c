@@ -34,7 +34,6 @@ struct shadow {
     uint32_t client;        /* and its number */
     uint64_t bytes;
     uint32_t parts, handed; /* fragments, and how many of them the daemon has */
-    bool handing;           /* the sender's processor has the next one */
     uint32_t refs;          /* receivers and jobs that still need it */
     unsigned path_count;
     struct path **paths; /* to the other hosts of receivers */
@@ -406,7 +405,6 @@ static void handed(struct pvma_job *job)
 {
     struct part *p = PVMA_OF(job, struct part, job);
     struct shadow *s = p->shadow;
-    s->handing = false;
     s->handed++;
     handle(p, forward);
     if (s->handed < s->parts)
@@ -427,7 +425,6 @@ static void begin_part(struct shadow *s)
 {
     for (unsigned i = 0; i < s->path_count; i++)
         s->paths[i]->held++;
-    s->handing = true;
     handle(part_new(s, bytes_of(s, s->handed), s->host), handed);
 }
 
