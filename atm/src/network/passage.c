@@ -287,8 +287,8 @@ static void take_release(struct pvma_control *control, unsigned port, const stru
     remove_party(control, passage, party);
 }
 
-/* Ends the parties behind a port, and tells the caller's side. True when the passage is gone with its last party. */
-static bool lose_parties(struct pvma_control *control, struct pvma_passage *passage, unsigned port)
+/* Ends the parties behind a port, and tells the caller's side. The passage goes with its last party. */
+static void lose_parties(struct pvma_control *control, struct pvma_passage *passage, unsigned port)
 {
     struct pvma_signal release = passage->setup;
     release.type = PVMA_RELEASE;
@@ -298,13 +298,9 @@ static bool lose_parties(struct pvma_control *control, struct pvma_passage *pass
         if (party->leg->port != port)
             continue;
         release.party = party->number;
-        bool last = !passage->parties->next;
         pvma_control_send(control, passage->in_port, &release);
         remove_party(control, passage, party);
-        if (last)
-            return true;
     }
-    return false;
 }
 
 void pvma_passages_lose_link(struct pvma_control *control, unsigned port)
