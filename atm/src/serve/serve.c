@@ -34,11 +34,9 @@ static struct {
     const struct pvma_serve_options *options;
     struct pvma_watch listener, signals;
     int listen_fd, signal_fd;
-    unsigned wait_for;
-    bool begun; /* `wait_for` clients have connected */
+    bool begun; /* the options' `wait_for` clients have connected */
     bool over;
     bool failed;
-    bool deadlock_ends;
     int64_t patience_ns;  /* with programs that hold time without using the processor */
     int64_t heard_ns;     /* real time of the last message */
     int64_t explained_ns; /* when the log last said what the network waits for */
@@ -174,8 +172,6 @@ static int set_up(const struct pvma_serve_options *options)
     server.signals.ready = take_signal;
     server.listen_fd = -1;
     server.options = options;
-    server.wait_for = options->wait_for;
-    server.deadlock_ends = options->deadlock_ends;
     server.patience_ns = pvmc_config_us(PVMC_SETTING_ATM_PATIENCE) * 1000;
     pvma_serving.is_virtual = options->is_virtual;
     pvma_serving.epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -212,7 +208,7 @@ static void serve_in_real_time(int64_t start_ns)
 /* Whether time stands still because a program computes or is about to. */
 static bool is_held(void)
 {
-    if (!server.begun && pvma_client_count() >= server.wait_for && pvma_client_count())
+    if (!server.begun && pvma_client_count() >= server.options->wait_for && pvma_client_count())
         server.begun = true;
     return !server.begun || pvma_client_any_runs() || pvma_local_is_busy() || !pvma_client_any();
 }
@@ -266,7 +262,7 @@ static void stand_still(bool held)
         explain(held);
         server.explained_ns = now_ns;
     }
-    if (!held && server.deadlock_ends && now_ns - server.heard_ns >= server.patience_ns) {
+    if (!held && server.options->deadlock_ends && now_ns - server.heard_ns >= server.patience_ns) {
         pvmc_log(PVMC_LOG_ERROR, "nothing can happen any more: the network ends; see PVM_ATM_PATIENCE");
         server.over = server.failed = true;
     }
