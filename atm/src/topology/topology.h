@@ -33,6 +33,11 @@ struct pvma_topo_link { /* stands for both directions */
     struct pvma_link_options options;
 };
 
+static inline bool pvma_topo_link_joins(const struct pvma_topo_link *link, unsigned a, unsigned b)
+{
+    return (link->a == a && link->b == b) || (link->a == b && link->b == a);
+}
+
 struct pvma_topo_pvc {
     unsigned line;
     unsigned from, to; /* hosts */

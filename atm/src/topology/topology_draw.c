@@ -92,8 +92,7 @@ static unsigned number_of_link(const struct pvma_topology *t, unsigned index)
     const struct pvma_topo_link *link = &t->links[index];
     unsigned number = 1;
     for (unsigned i = 0; i < index; i++)
-        number += (t->links[i].a == link->a && t->links[i].b == link->b) ||
-                  (t->links[i].a == link->b && t->links[i].b == link->a);
+        number += pvma_topo_link_joins(&t->links[i], link->a, link->b);
     return number;
 }
 

@@ -3,7 +3,6 @@
 
 struct failure {
     struct pvma_topo_failure form;
-    bool has_time;
     uint32_t number; /* of the links between the two nodes, from 1 */
 };
 
@@ -17,12 +16,9 @@ static void check(struct pvma_reader *r, const struct pvma_topo_failure *f)
 /* Index of the nth link between two nodes; -1 when there are fewer. */
 static int find_link(const struct pvma_topology *t, unsigned a, unsigned b, uint32_t nth)
 {
-    for (size_t i = 0; i < t->link_count; i++) {
-        const struct pvma_topo_link *link = &t->links[i];
-        bool between = (link->a == a && link->b == b) || (link->a == b && link->b == a);
-        if (between && --nth == 0)
+    for (size_t i = 0; i < t->link_count; i++)
+        if (pvma_topo_link_joins(&t->links[i], a, b) && --nth == 0)
             return (int)i;
-    }
     return -1;
 }
 
@@ -56,9 +52,10 @@ void pvma_read_failure(struct pvma_reader *r)
 #undef FIELD
     struct failure failure = {.number = 1};
     struct pvma_range a, b;
+    bool has_time = false;
     for (unsigned i = 3; i < r->words; i++)
-        failure.has_time |= pvma_reader_value(r->word[i], "at") != NULL;
-    if (!failure.has_time)
+        has_time |= pvma_reader_value(r->word[i], "at") != NULL;
+    if (!has_time)
         pvma_reader_complain(r, r->line, "give the time of the failure: at=TIME");
     pvma_reader_options(r, 3, options, &failure);
     check(r, &failure.form);
