@@ -81,9 +81,7 @@ static void see(struct pvma_tap *tap, const struct pvma_link *link, const struct
 
 static bool is_named(const struct pvma_link *link, const char *name)
 {
-    size_t from = strlen(link->from->name);
-    return !strcmp(name, "all") ||
-           (!strncmp(name, link->from->name, from) && name[from] == '>' && !strcmp(name + from + 1, link->to->name));
+    return !strcmp(name, "all") || pvma_link_is_named(link, name);
 }
 
 static bool is_wanted(const struct pvma_link *link, const struct pvma_capture_options *options)

@@ -1,7 +1,6 @@
 /* gauges.c - see gauges.h. */
 #include "gauges.h"
 #include <stdlib.h>
-#include <string.h>
 
 static const uint64_t *drops_out(const struct pvma_link *link)
 {
@@ -67,13 +66,11 @@ double pvma_gauge_utilisation(const struct pvma_gauge *gauge, const struct pvma_
     return span ? (double)(to->cells - from->cells) * (double)gauge->link->cell_time / (double)span : 0;
 }
 
-struct pvma_gauge *pvma_gauges_find(struct pvma_gauges *gauges, const char *link, bool in)
+struct pvma_gauge *pvma_gauges_find(const struct pvma_gauges *gauges, const char *link, bool in)
 {
     for (size_t i = 0; i < gauges->count; i++) {
         struct pvma_gauge *g = &gauges->gauge[i];
-        size_t from = strlen(g->link->from->name);
-        if (g->in == in && !strncmp(link, g->link->from->name, from) && link[from] == '>' &&
-            !strcmp(link + from + 1, g->link->to->name))
+        if (g->in == in && pvma_link_is_named(g->link, link))
             return g;
     }
     return NULL;

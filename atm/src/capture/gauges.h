@@ -42,6 +42,6 @@ double pvma_gauge_utilisation(const struct pvma_gauge *gauge, const struct pvma_
                               const struct pvma_reading *to, pvma_ps span);
 
 /* The gauge "FROM>TO"; NULL when there is none. */
-struct pvma_gauge *pvma_gauges_find(struct pvma_gauges *gauges, const char *link, bool in);
+struct pvma_gauge *pvma_gauges_find(const struct pvma_gauges *gauges, const char *link, bool in);
 
 #endif

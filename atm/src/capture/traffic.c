@@ -26,6 +26,26 @@ struct pvma_traffic {
     uint8_t data[PVMA_PDU_MAX];
 };
 
+/* ---- loads ---- */
+
+bool pvma_load_find(const char *name, enum pvma_load *load)
+{
+    static const char *const names[] = {[PVMA_LOAD_NONE] = "none",
+                                        [PVMA_LOAD_GREEDY] = "greedy",
+                                        [PVMA_LOAD_ECHO] = "echo",
+                                        [PVMA_LOAD_CBR] = "cbr",
+                                        [PVMA_LOAD_POISSON] = "poisson"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (!strcmp(name, names[i]))
+            return *load = (enum pvma_load)i, true;
+    return false;
+}
+
+bool pvma_load_is_paced(enum pvma_load load)
+{
+    return load == PVMA_LOAD_CBR || load == PVMA_LOAD_POISSON;
+}
+
 /* ---- samples: a PDU carries the low octets of its number, by which its time of sending is found ---- */
 
 static unsigned stamp_bytes(const struct pvma_traffic *flow)

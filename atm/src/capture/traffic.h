@@ -13,6 +13,12 @@ enum pvma_load {
     PVMA_LOAD_POISSON, /* a PDU at exponential intervals */
 };
 
+/* The load of that name: none, greedy, echo, cbr or poisson. False: there is none. */
+bool pvma_load_find(const char *name, enum pvma_load *load);
+
+/* Whether it sends at intervals, and so needs their mean. */
+bool pvma_load_is_paced(enum pvma_load load);
+
 struct pvma_traffic_options {
     enum pvma_load kind;
     size_t bytes;

@@ -109,8 +109,7 @@ static int run_mesh(const struct sweep_model_options *o,
                               .n = o->n,
                               .number_bytes = 8,
                               .iterations = o->n,
-                              .exchanges = 2,
-                              .halo_bytes = o->size};
+                              .exchanges = 2};
     mesh.lab = setup_of(o, 4, &topology);
     mesh.lab.tcp.no_slow_start = true;
     results[0] = program(&mesh, &events);

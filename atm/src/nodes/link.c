@@ -180,3 +180,9 @@ void pvma_link_free(struct pvma_link *link)
     free(link->credits);
     free(link);
 }
+
+bool pvma_link_is_named(const struct pvma_link *link, const char *name)
+{
+    size_t from = strlen(link->from->name);
+    return !strncmp(name, link->from->name, from) && name[from] == '>' && !strcmp(name + from + 1, link->to->name);
+}

@@ -110,6 +110,9 @@ struct pvma_link *pvma_link_new(struct pvma_node *from, unsigned from_port, stru
                                 const struct pvma_link_options *options, uint64_t seed);
 void pvma_link_free(struct pvma_link *link);
 
+/* Whether it is the one, or one of those, that "FROM>TO" names. */
+bool pvma_link_is_named(const struct pvma_link *link, const char *name);
+
 static inline bool pvma_link_is_free(const struct pvma_link *link)
 {
     return !link->busy;

@@ -1,13 +1,11 @@
-/* carry.c - see carry.h. Both processes are one program, so values go as they are in memory. */
+/*
+ * carry.c - see carry.h. One process is a fork of the other, so values go as they are in memory, also pointers to what
+ * is declared.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include "base/sim.h"
 #include "carry.h"
-
-struct row {
-    double simulated, interval, computing, printed, null;
-    bool known, beyond, has_null;
-};
 
 struct curve {
     char figure[64], name[64];
@@ -41,14 +39,7 @@ static void put_curve(const struct report_curve *c, FILE *file)
 
 int carry_out(const struct report *report, FILE *file)
 {
-    for (size_t i = 0; i < report->row_count; i++) {
-        const struct report_row *r = &report->rows[i];
-        struct row row;
-        memset(&row, 0, sizeof row);
-        row = (struct row){r->simulated, r->interval, r->computing, r->printed,
-                           r->null,      r->known,    r->beyond,    r->has_null};
-        put(file, &row, sizeof row);
-    }
+    put(file, report->rows, report->row_count * sizeof *report->rows);
     put(file, report->verdicts, report->claim_count * sizeof *report->verdicts);
     put(file, &report->events, sizeof report->events);
     put(file, &report->digest, sizeof report->digest);
@@ -78,25 +69,17 @@ static bool get_curve(struct report *report, FILE *file)
     return whole;
 }
 
-static void set_row(struct report_row *r, const struct row *row)
-{
-    r->simulated = row->simulated;
-    r->interval = row->interval;
-    r->computing = row->computing;
-    r->printed = row->printed;
-    r->known = row->known;
-    r->beyond = row->beyond;
-}
-
 int carry_in(struct report *report, FILE *file)
 {
     size_t curves;
 
     for (size_t i = 0; i < report->row_count; i++) {
-        struct row row;
-        if (!get(file, &row, sizeof row))
+        struct report_row *r = &report->rows[i], there;
+        if (!get(file, &there, sizeof there))
             return -1;
-        set_row(&report->rows[i], &row);
+        there.null = r->null;
+        there.has_null = r->has_null;
+        *r = there;
     }
     for (size_t i = 0; i < report->claim_count; i++) {
         struct report_verdict *v = &report->verdicts[i], there;
@@ -118,12 +101,11 @@ int carry_in(struct report *report, FILE *file)
 int carry_in_null(struct report *report, FILE *file)
 {
     for (size_t i = 0; i < report->row_count; i++) {
-        struct report_row *r = &report->rows[i];
-        struct row row;
-        if (!get(file, &row, sizeof row))
+        struct report_row *r = &report->rows[i], there;
+        if (!get(file, &there, sizeof there))
             return -1;
-        r->null = row.simulated;
-        r->has_null = row.known;
+        r->null = there.simulated;
+        r->has_null = there.known;
     }
     for (size_t i = 0; i < report->claim_count; i++) {
         struct report_verdict *v = &report->verdicts[i], there;

@@ -8,7 +8,7 @@
 /* Writes what is filled in. Return 0, or -1 if the file could not be written or read to its end. */
 int carry_out(const struct report *report, FILE *file);
 
-/* Reads it into a begun report of the same declaration. */
+/* Reads it into the report from whose process the writer was forked, after report_begin(). */
 int carry_in(struct report *report, FILE *file);
 
 /* Reads the result of the null model: its rows and verdicts become the null side of these. */

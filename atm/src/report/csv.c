@@ -63,14 +63,6 @@ static int write_values(const struct report *report, const char *folder)
     return finish(out);
 }
 
-static bool is_first_of_figure(const struct report *report, size_t i)
-{
-    for (size_t j = 0; j < i; j++)
-        if (strcmp(report->curves[j].figure, report->curves[i].figure) == 0)
-            return false;
-    return true;
-}
-
 static int write_figure(const struct report *report, const char *folder, const char *figure)
 {
     FILE *out = create(folder, report->name, figure, ".csv");
@@ -90,8 +82,8 @@ int report_write_csv(const struct report *report, const char *folder)
 {
     int status = write_values(report, folder);
 
-    for (size_t i = 0; status == 0 && i < report->curve_count; i++)
-        if (is_first_of_figure(report, i))
-            status = write_figure(report, folder, report->curves[i].figure);
+    for (size_t i = 0; status == 0 && i < report->figure_count; i++)
+        if (report_has_curve(report, report->figures[i].name))
+            status = write_figure(report, folder, report->figures[i].name);
     return status;
 }

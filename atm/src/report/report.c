@@ -217,6 +217,14 @@ void report_paper_point(struct report *report, const char *figure, const char *c
         add_point(curve_of(report, figure, curve, true), x, y);
 }
 
+bool report_has_curve(const struct report *report, const char *figure)
+{
+    for (size_t i = 0; i < report->curve_count; i++)
+        if (strcmp(report->curves[i].figure, figure) == 0)
+            return true;
+    return false;
+}
+
 void report_free(struct report *report)
 {
     for (size_t i = 0; i < report->curve_count; i++) {

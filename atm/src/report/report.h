@@ -178,6 +178,9 @@ void report_point(struct report *report, const char *figure, const char *curve, 
  */
 void report_paper_point(struct report *report, const char *figure, const char *curve, double x, double y);
 
+/* Whether a figure has a curve, and so is drawn. */
+bool report_has_curve(const struct report *report, const char *figure);
+
 /* A parameter's value; ends the program when it is not declared. */
 double report_parameter(const struct report *report, const char *profile, const char *name);
 

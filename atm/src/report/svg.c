@@ -4,22 +4,6 @@
 #include "plot/plot.h"
 #include "print.h"
 
-static const struct report_figure *figure_of(const struct report *report, const char *name)
-{
-    for (size_t i = 0; i < report->figure_count; i++)
-        if (strcmp(report->figures[i].name, name) == 0)
-            return &report->figures[i];
-    return report->figures; /* never: a curve is of a declared figure */
-}
-
-static bool is_first_of_figure(const struct report *report, size_t i)
-{
-    for (size_t j = 0; j < i; j++)
-        if (strcmp(report->curves[j].figure, report->curves[i].figure) == 0)
-            return false;
-    return true;
-}
-
 /* The number of the simulated curve of that name among those of its figure, from 1. Each has a colour and a mark. */
 static unsigned colour_of(const struct report *report, const struct report_curve *c)
 {
@@ -73,8 +57,8 @@ int report_write_svg(const struct report *report, const char *folder)
 
     if (!gnuplot)
         return -1;
-    for (size_t i = 0; i < report->curve_count; i++)
-        if (is_first_of_figure(report, i))
-            draw_figure(report, folder, figure_of(report, report->curves[i].figure), gnuplot);
+    for (size_t i = 0; i < report->figure_count; i++)
+        if (report_has_curve(report, report->figures[i].name))
+            draw_figure(report, folder, &report->figures[i], gnuplot);
     return plot_close(gnuplot);
 }

@@ -15,7 +15,7 @@ enum { JOBS_MAX = 64 };
 
 /* A running job. */
 struct run {
-    pid_t pid;
+    pid_t pid;  /* > 0: it runs */
     FILE *file; /* without a name; the child writes its result into it */
     int64_t start_us;
 };
@@ -46,7 +46,6 @@ static int start(struct job *job, struct run *run)
     }
     if (run->pid == 0)
         work(job, run->file);
-    job->started = true;
     return 0;
 }
 
@@ -61,7 +60,7 @@ static int finish(struct job *job, struct run *run, int status)
         fprintf(stderr, "atm-sim: the experiment %s has failed\n", job->report->name);
     fclose(run->file);
     job->seconds = (double)(pvmc_clock_us() - run->start_us) / 1e6;
-    job->done = true;
+    run->pid = 0;
     return error;
 }
 
@@ -75,7 +74,7 @@ static int wait_for_one(struct job *jobs, struct run *runs, unsigned count)
         pid = wait(&status);
     while (pid < 0 && errno == EINTR);
     for (unsigned i = 0; i < count; i++)
-        if (jobs[i].started && !jobs[i].done && runs[i].pid == pid)
+        if (pid > 0 && runs[i].pid == pid)
             return finish(&jobs[i], &runs[i], status);
     return -1;
 }

@@ -10,7 +10,6 @@ struct job {
     enum experiment_part part;
     bool null;      /* without a network: it fills in the null model's side of `report` instead */
     double seconds; /* filled in: how long it took */
-    bool started, done;
 };
 
 /*

@@ -29,7 +29,6 @@ struct real_setup {
     const char *model;   /* of the switch */
     const char *rate;    /* of the links */
     unsigned hosts;
-    long factor;    /* PVM_ATM_CPU; 0: only declared costs count, and every run is the same */
     double call_us; /* PVM_ATM_CALL_COST, declared for each packet sent or received */
 };
 

@@ -80,28 +80,26 @@ const char *sweep_measure_names(void)
 
 /* ---- queues ---- */
 
-static struct pvma_gauge *gauge_of(const struct sweep_record *record, size_t column)
-{
-    const char *name = record->experiment->columns[column].name;
-    struct pvma_gauges gauges = record->gauges;
-    return pvma_gauges_find(&gauges, place_of(name), measure_of(name) >= QUEUE_IN);
-}
-
 static bool flow_is_named(const struct sweep_record *record, size_t flow, const char *place)
 {
     return !place || !strcmp(pvma_traffic_name(record->flows[flow]), place);
 }
 
-static bool check_place(const struct sweep_record *record, size_t column)
+/* Finds the queue or the flows of a column. */
+static bool find_place(struct sweep_record *record, size_t column)
 {
     const struct sweep_column *c = &record->experiment->columns[column];
     const char *place = place_of(c->name);
-    bool of_queue = measure_of(c->name) >= QUEUE, found = of_queue && gauge_of(record, column);
+    enum measure m = measure_of(c->name);
+    bool of_queue = m >= QUEUE;
+    if (of_queue)
+        record->gauge[column] = pvma_gauges_find(&record->gauges, place, m >= QUEUE_IN);
+    bool found = record->gauge[column];
     for (size_t i = 0; i < record->flow_count && !of_queue; i++)
         found = found || flow_is_named(record, i, place);
     if (!found)
         pvmc_log(PVMC_LOG_ERROR, "%s:%u: %s: there is no such %s; write %s@FROM>TO", record->experiment->path, c->line,
-                 c->name, of_queue ? "queue at a link" : "PVC", measures[measure_of(c->name)].name);
+                 c->name, of_queue ? "queue at a link" : "PVC", measures[m].name);
     return found;
 }
 
@@ -110,8 +108,8 @@ bool sweep_record_begin(struct sweep_record *record)
     bool good = true;
     pvma_gauges_open(&record->gauges, record->net);
     for (size_t i = 0; i < record->experiment->column_count && good; i++) {
-        good = check_place(record, i);
-        if (good && measure_of(record->experiment->columns[i].name) >= QUEUE)
+        good = find_place(record, i);
+        if (record->gauge[i])
             record->readings[i] = pvma_new((SWEEP_INTERVALS + 1) * sizeof *record->readings[i]);
     }
     return good;
@@ -120,9 +118,9 @@ bool sweep_record_begin(struct sweep_record *record)
 void sweep_record_read(struct sweep_record *record, unsigned interval)
 {
     for (size_t i = 0; i < record->experiment->column_count; i++) {
-        if (!record->readings[i])
+        struct pvma_gauge *gauge = record->gauge[i];
+        if (!gauge)
             continue;
-        struct pvma_gauge *gauge = gauge_of(record, i);
         uint32_t most = gauge->meter.most;
         record->readings[i][interval] = pvma_gauge_read(gauge);
         gauge->meter.most = most; /* for other columns of this queue */
@@ -146,7 +144,7 @@ static double queue_value(const struct sweep_record *record, size_t column, unsi
     case DROPS_IN:
         return (double)(to->drops - from->drops);
     case UTILISATION:
-        return pvma_gauge_utilisation(gauge_of(record, column), from, to, span);
+        return pvma_gauge_utilisation(record->gauge[column], from, to, span);
     default:
         return pvma_gauge_mean(from, to, span);
     }
@@ -277,11 +275,11 @@ static pvma_ps warmup_by_intervals(const struct sweep_record *record)
     double values[SWEEP_INTERVALS] = {0};
     pvma_ps step = record->time / SWEEP_INTERVALS;
     size_t total = 0;
-    struct pvma_sample *all = record->readings[0] ? NULL : merge(record, 0, &total);
+    struct pvma_sample *all = record->gauge[0] ? NULL : merge(record, 0, &total);
     for (size_t i = 0; i < total; i++)
         if (all[i].at / step < SWEEP_INTERVALS)
             values[all[i].at / step] += (double)all[i].bytes;
-    for (unsigned i = 0; i < SWEEP_INTERVALS && record->readings[0]; i++)
+    for (unsigned i = 0; i < SWEEP_INTERVALS && record->gauge[0]; i++)
         values[i] = queue_value(record, 0, i, i + 1);
     free(all);
     size_t out = sweep_mser5(values, SWEEP_INTERVALS);

@@ -16,7 +16,8 @@ struct sweep_record {
     size_t flow_count;
     struct pvma_gauges gauges;
     pvma_ps time;
-    struct pvma_reading *readings[SWEEP_COLUMNS_MAX]; /* of a column's queue, SWEEP_INTERVALS + 1; NULL: of PDUs */
+    struct pvma_gauge *gauge[SWEEP_COLUMNS_MAX];      /* of a column's queue; NULL: of PDUs */
+    struct pvma_reading *readings[SWEEP_COLUMNS_MAX]; /* of that gauge, SWEEP_INTERVALS + 1 */
 };
 
 /* The unit of a measure, NULL if there is none of this name; all of them, for messages. */

@@ -33,10 +33,12 @@ static void name_curve(const struct curves *c, size_t point, char *name, size_t 
 
 static bool same_curve(const struct curves *c, size_t a, size_t b)
 {
-    char name_a[256], name_b[256];
-    name_curve(c, a, name_a, sizeof name_a);
-    name_curve(c, b, name_b, sizeof name_b);
-    return !strcmp(name_a, name_b);
+    const struct sweep_experiment *e = c->table->experiment;
+    for (size_t i = 0; i < e->variable_count; i++)
+        if (((int)i != c->plot->x || (int)i == c->plot->series) &&
+            strcmp(sweep_point_value(e, a, i), sweep_point_value(e, b, i)) != 0)
+            return false;
+    return true;
 }
 
 static void find_curves(struct curves *c)

@@ -38,8 +38,6 @@ static char *read_file(const char *path, const struct sweep_text *from, const st
         free(text);
         return NULL;
     }
-    text = pvma_renew(text, length + 1);
-    text[length] = 0;
     unknown = sweep_unknown_name(e, text, &unknown_length);
     if (!unknown)
         return text;

@@ -16,15 +16,6 @@ struct load {
     pvma_ps time, warmup;
 };
 
-static bool read_kind(const char *text, enum pvma_load *kind)
-{
-    static const char *const names[] = {"none", "greedy", "echo", "cbr", "poisson"};
-    for (int i = 0; i < 5; i++)
-        if (!strcmp(text, names[i]))
-            return *kind = (enum pvma_load)i, true;
-    return false;
-}
-
 static void read_words(struct pvma_reader *r, char *text, struct load *load)
 {
 #define FIELD(name) offsetof(struct load, name)
@@ -34,13 +25,13 @@ static void read_words(struct pvma_reader *r, char *text, struct load *load)
                                                  {0}};
 #undef FIELD
     pvma_reader_split(r, text);
-    if (!r->words || !read_kind(r->word[0], &load->traffic.kind)) {
+    if (!r->words || !pvma_load_find(r->word[0], &load->traffic.kind)) {
         pvma_reader_complain(r, r->line, "load %.40s: give greedy, echo, cbr, poisson or none",
                              r->words ? r->word[0] : "");
         return;
     }
     pvma_reader_options(r, 1, options, load);
-    bool paced = load->traffic.kind == PVMA_LOAD_CBR || load->traffic.kind == PVMA_LOAD_POISSON;
+    bool paced = pvma_load_is_paced(load->traffic.kind);
     if (!r->errors && paced != (load->traffic.interval != 0))
         pvma_reader_complain(r, r->line,
                              paced ? "this load needs the mean time between PDUs: interval=TIME"

@@ -26,13 +26,8 @@ static const char *tail_of(char *text)
 
 static char *read_all(FILE *file)
 {
-    size_t length = 0;
-    char *text = file ? pvma_text_read(file, &length) : pvma_new(1);
-    text = pvma_renew(text, length + 1);
-    text[length] = 0;
-    if (strlen(text) < length)
-        text[strlen(text)] = 0;
-    return text;
+    size_t length;
+    return file ? pvma_text_read(file, &length) : pvma_new(1);
 }
 
 /* Shell and program are in the process group of the run, which the runner ends. */

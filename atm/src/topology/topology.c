@@ -205,13 +205,14 @@ char *pvma_text_read(FILE *file, size_t *length)
     size_t size = 4096;
     char *text = pvma_new(size);
     *length = 0;
-    for (size_t got; (got = fread(text + *length, 1, size - *length, file)) > 0;) {
+    for (size_t got; (got = fread(text + *length, 1, size - 1 - *length, file)) > 0;) {
         *length += got;
         if (*length > PVMA_TOPOLOGY_BYTES_MAX)
             break;
-        if (*length == size)
+        if (*length == size - 1)
             text = pvma_renew(text, size *= 2);
     }
+    text[*length] = 0;
     return text;
 }
 

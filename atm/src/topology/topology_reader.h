@@ -26,7 +26,10 @@ void pvma_reader_split(struct pvma_reader *r, char *text);
 /* Whether a text consists of printable ASCII, tabs and line ends. */
 bool pvma_text_is_plain(const char *text, size_t length);
 
-/* Reads a file, or the first octets beyond PVMA_TOPOLOGY_BYTES_MAX. Free the text; look at ferror(). */
+/*
+ * Reads a file, or as much as exceeds PVMA_TOPOLOGY_BYTES_MAX, and ends it with a NUL that *length does not count. Free
+ * the text; look at ferror().
+ */
 char *pvma_text_read(FILE *file, size_t *length);
 
 /* Sets the options in the words from `first` on; complains about words that are not options. */

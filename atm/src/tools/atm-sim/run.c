@@ -55,17 +55,15 @@ static pvma_ps parse_time(const char *option, const char *text, struct argp_stat
 
 static enum pvma_load parse_load(const char *text, struct argp_state *state)
 {
-    static const char *const names[] = {"none", "greedy", "echo", "cbr", "poisson"};
-    for (int i = 0; i < 5; i++)
-        if (!strcmp(text, names[i]))
-            return (enum pvma_load)i;
-    argp_error(state, "--load=%s: give greedy, echo, cbr, poisson or none", text);
-    return PVMA_LOAD_NONE;
+    enum pvma_load load = PVMA_LOAD_NONE;
+    if (!pvma_load_find(text, &load))
+        argp_error(state, "--load=%s: give greedy, echo, cbr, poisson or none", text);
+    return load;
 }
 
 static void check(const struct job *job, struct argp_state *state)
 {
-    bool paced = job->flow.kind == PVMA_LOAD_CBR || job->flow.kind == PVMA_LOAD_POISSON;
+    bool paced = pvma_load_is_paced(job->flow.kind);
     if (paced != (job->flow.interval != 0))
         argp_error(state, paced ? "this load needs the mean time between PDUs: --interval=TIME"
                                 : "--interval is for --load=cbr and --load=poisson");
