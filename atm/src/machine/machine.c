@@ -1,6 +1,5 @@
 /* machine.c - see machine.h. */
 #include "machine.h"
-#include <ftw.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -11,8 +10,8 @@
 #include <unistd.h>
 #include <fcntl.h>
 #include <errno.h>
+#include "base/scratch.h"
 #include "core/clock.h"
-#include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/place/program.h"
@@ -25,7 +24,6 @@
 enum {
     HOSTS_PER_NET = 250, /* of the daemons' addresses 127.0.NET.HOST */
     END_MS = 10000,      /* for programs, daemons and the network to end by themselves */
-    OPEN_AT_ONCE = 8,    /* folders, while they are removed */
     LINE_BYTES = 256,
 };
 
@@ -47,24 +45,9 @@ static int fail(const char *what)
 
 /* ---- the folder ---- */
 
-static int remove_one(const char *path, const struct stat *status, int type, struct FTW *where)
-{
-    (void)status, (void)type, (void)where;
-    remove(path);
-    return 0;
-}
-
-static void remove_folder(const struct machine *m)
-{
-    if (m->folder[0])
-        nftw(m->folder, remove_one, OPEN_AT_ONCE, FTW_DEPTH | FTW_PHYS);
-}
-
 static int make_folder(struct machine *m)
 {
-    const char *above = getenv("TMPDIR");
-    snprintf(m->folder, sizeof m->folder, "%s/atm-sim-XXXXXX", above && *above ? above : "/tmp");
-    if (!mkdtemp(m->folder)) {
+    if (!pvma_scratch_make("atm-sim-", m->folder, sizeof m->folder)) {
         int rc = fail(m->folder);
         m->folder[0] = '\0';
         return rc;
@@ -377,7 +360,8 @@ static void end(struct machine *m)
         pvma_process_wait(&m->daemon, END_MS);
     pvma_processes_kill(&m->network);
     end_network(m);
-    remove_folder(m);
+    if (m->folder[0])
+        pvma_scratch_remove(m->folder);
     for (unsigned i = 0; i < m->host_count; i++)
         free(m->hosts[i]);
     free(m->hosts);

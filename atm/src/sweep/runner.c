@@ -2,7 +2,6 @@
 #include "runner.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/quantity.h"
+#include "base/scratch.h"
 #include "core/clock.h"
 #include "core/error.h"
 #include "core/log.h"
@@ -279,12 +279,6 @@ static void run(struct runner *r)
     r->outcome->stopped = interrupted != 0;
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *where)
-{
-    (void)status, (void)kind, (void)where;
-    return remove(path);
-}
-
 static int64_t limit_of(const struct sweep_experiment *e)
 {
     pvma_ps limit = LIMIT_S * PVMA_S;
@@ -314,7 +308,6 @@ static void catch_signals(struct runner *r, struct sigaction old[2])
 
 int sweep_run_all(struct sweep_table *table, const struct sweep_order *order, struct sweep_outcome *outcome)
 {
-    const char *tmp = getenv("TMPDIR");
     struct sigaction old[2];
     struct runner r = {.table = table,
                        .order = order,
@@ -322,8 +315,7 @@ int sweep_run_all(struct sweep_table *table, const struct sweep_order *order, st
                        .last = table->points * table->experiment->replications,
                        .limit_ns = limit_of(table->experiment)};
     *outcome = (struct sweep_outcome){0};
-    snprintf(r.folder, sizeof r.folder, "%s/atm-sweep.XXXXXX", tmp && *tmp && strlen(tmp) < PATH - 64 ? tmp : "/tmp");
-    if (!mkdtemp(r.folder)) {
+    if (!pvma_scratch_make("atm-sweep.", r.folder, sizeof r.folder)) {
         pvmc_log(PVMC_LOG_ERROR, "cannot make a folder for the runs, %s: %s", r.folder, strerror(errno));
         return PVMC_ESYSTEM;
     }
@@ -338,7 +330,7 @@ int sweep_run_all(struct sweep_table *table, const struct sweep_order *order, st
     sigaction(SIGINT, &old[0], NULL);
     sigaction(SIGTERM, &old[1], NULL);
     sigprocmask(SIG_SETMASK, &r.signals, NULL);
-    nftw(r.folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    pvma_scratch_remove(r.folder);
     free(r.workers);
     free(r.lost);
     return 0;
