@@ -5,14 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/quantity.h"
 
 #define ECHO_SIZES "0,1,4,16,64,128,256,512,1024,2048,4096,8192,16384,32768,65536,131072"
 
-enum { ROUND_TRIPS = 20 };
+enum { ROUND_TRIPS = 20, TIMELESS = 1000 };
 
 static char own[PATH_MAX], programs[PATH_MAX];
+static bool is_null;
 
 /* ---- running ---- */
 
@@ -73,12 +76,43 @@ _Noreturn void real_fail(const char *command)
     exit(EXIT_FAILURE);
 }
 
+bool real_is_null(void)
+{
+    return is_null;
+}
+
+void real_run_both(const struct real_experiment *experiment, struct report *report)
+{
+    is_null = true;
+    experiment->run(report);
+    report_null_programs(report);
+    is_null = false;
+    experiment->run(report);
+}
+
+static void write_network(const struct real_setup *setup, int fd)
+{
+    int64_t rate_bps = 0;
+    char rate[32];
+    (void)pvma_rate_parse(setup->rate, &rate_bps);
+    pvma_rate_format(rate_bps * (is_null ? TIMELESS : 1), rate, sizeof rate);
+    dprintf(fd, "host h[1-%u] profile=%s\nswitch s model=%s%s\nlink h[1-%u] s rate=%s\n", setup->hosts, setup->profile,
+            setup->model, is_null ? " latency=10ns" : "", setup->hosts, rate);
+}
+
+/* The topology has no name, so nothing is left of it, however this process ends. */
 void real_run(const struct real_setup *setup, const char *command, char *text, size_t size)
 {
     char line[4 * PATH_MAX];
-    snprintf(line, sizeof line, "PVM_ATM_CALL_COST=%.0fus '%s' machine -p %s -n %u --switch=%s --rate=%s -c 0 '%s'/%s",
-             setup->call_us, own, setup->profile, setup->hosts, setup->model, setup->rate, programs, command);
-    if (read_command(line, text, size))
+    int topology = memfd_create("topology", 0), status;
+    if (topology < 0)
+        real_fail("a file in memory");
+    write_network(setup, topology);
+    snprintf(line, sizeof line, "PVM_ATM_CALL_COST=%.0fus '%s' machine -t /dev/fd/%d -c 0 '%s'/%s", setup->call_us, own,
+             topology, programs, command);
+    status = read_command(line, text, size);
+    close(topology);
+    if (status)
         real_fail(line);
 }
 

@@ -24,6 +24,12 @@ extern const struct real_experiment real_four_apis, real_tum;
  */
 bool real_begin(const char *folder, char *why, size_t size);
 
+/* Runs an experiment's programs twice: on a network that takes no time, for the null model, and on the paper's. */
+void real_run_both(const struct real_experiment *experiment, struct report *report);
+
+/* Whether the network takes no time now: its links and switches are a thousand times as fast. */
+bool real_is_null(void);
+
 struct real_setup {
     const char *profile; /* of the hosts */
     const char *model;   /* of the switch */
