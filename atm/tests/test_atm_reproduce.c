@@ -197,6 +197,29 @@ START_TEST(programs_have_rows_of_their_own)
 }
 END_TEST
 
+/* A program's null model is the same program on a network that takes no time: what it gave before. */
+START_TEST(programs_have_null_models_of_their_own)
+{
+    struct report r;
+
+    begin_rules(&r);
+    report_set(&r, "t", "predicted", "c", 100, 0);
+    report_set_program(&r, "t", "predicted", "c", 81, 0);
+    report_null_programs(&r);
+    ck_assert(!r.rows[1].has_null && r.rows[1].known);
+    ck_assert(r.rows[2].has_null && !r.rows[2].known);
+    report_set_program(&r, "t", "predicted", "c", 90, 0);
+    ck_assert_double_eq(r.rows[2].null, 81);
+    ck_assert_uint_eq(score_of(&r).programs_good, 1);
+    ck_assert_uint_eq(score_of(&r).programs_telling, 0);
+    report_set_program(&r, "t", "predicted", "c", 79, 0);
+    report_null_programs(&r);
+    report_set_program(&r, "t", "predicted", "c", 90, 0);
+    ck_assert_uint_eq(score_of(&r).programs_telling_good, 1);
+    report_free(&r);
+}
+END_TEST
+
 /* What follows from fitted, chosen or computed figures does not count, and the text says why. */
 START_TEST(some_claims_do_not_count)
 {
@@ -356,5 +379,6 @@ END_TEST
 
 UNIT_MAIN("atm_reproduce", four_apis, tum, thesis, an2, fitted_within_10_predicted_within_20,
           what_the_network_adds_is_scored, null_models_take_the_information, programs_have_rows_of_their_own,
-          some_claims_do_not_count, claims_hold_inside_their_ranges, curves_have_names_of_their_own,
-          printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)
+          programs_have_null_models_of_their_own, some_claims_do_not_count, claims_hold_inside_their_ranges,
+          curves_have_names_of_their_own, printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s,
+          fits_find_the_parameter)

@@ -426,6 +426,9 @@ static void run_route(struct work *w, double rate[TUM_HOSTS][12])
         report_set(r, TUM_ROUTE, row, "rate", udp[host], 0);
         snprintf(row, sizeof row, "%s, UDP/ATM, 1 B", host_name[host]);
         report_set(r, TUM_ROUTE, row, "latency", small[host] / 1000, 0);
+        if (host == TUM_IBM)
+            report_set(r, TUM_ROUTE, "IBM, UDP/ATM, 16 B", "latency",
+                       pvm_us(w, host, LAB_ATM, TUM_PVM_DAEMON, 16) / 1000, 0);
         snprintf(row, sizeof row, "%s, Fore API, 128 KB", host_name[host]);
         report_set(r, TUM_ROUTE, row, "rate", fore[host], 0);
     }

@@ -119,7 +119,8 @@ static void print_score(const struct report *report, FILE *out)
             report->name, s.predicted_good, s.predicted, s.telling_good, s.telling, s.fitted_good, s.fitted,
             s.computed_good, s.computed);
     if (s.programs > 0)
-        fprintf(out, "%u of %u predicted by real programs; ", s.programs_good, s.programs);
+        fprintf(out, "%u of %u predicted by real programs, %u of the %u that theirs misses; ", s.programs_good,
+                s.programs, s.programs_telling_good, s.programs_telling);
     fprintf(out, "%u of %u claims hold, %u more not counted; %u values not run; %.1f million events\n\n", s.claims_good,
             s.claims, s.claims_apart, s.unknown, (double)report->events / 1e6);
 }

@@ -79,6 +79,18 @@ void report_set_program(struct report *report, const char *table, const char *ro
     set(find(report, REPORT_PROGRAM, table, row, column), simulated, interval);
 }
 
+void report_null_programs(struct report *report)
+{
+    for (size_t i = 0; i < report->row_count; i++) {
+        struct report_row *r = &report->rows[i];
+        if (r->by != REPORT_PROGRAM)
+            continue;
+        r->null = r->simulated;
+        r->has_null = r->known;
+        r->known = false;
+    }
+}
+
 double report_get(const struct report *report, const char *table, const char *row, const char *column)
 {
     return find(report, REPORT_MODEL, table, row, column)->simulated;

@@ -145,6 +145,9 @@ double report_get(const struct report *report, const char *table, const char *ro
 void report_set_program(struct report *report, const char *table, const char *row, const char *column, double simulated,
                         double interval);
 
+/* What programs have given up to now is the null model's: it leaves the rows of programs without a value. */
+void report_null_programs(struct report *report);
+
 /*
  * Scores what the network adds, in the rows of the model and of the program: `printed` is the paper's value for that,
  * and `computing` is taken off the simulated value.

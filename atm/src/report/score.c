@@ -58,17 +58,16 @@ bool score_counts(const struct report_claim *claim)
 
 static void count_predicted(const struct report_row *row, bool good, struct score *score)
 {
-    if (row->by == REPORT_PROGRAM) {
-        score->programs++;
-        score->programs_good += good;
-        return;
-    }
-    score->predicted++;
-    score->predicted_good += good;
-    if (!score_null_is_good(row)) {
-        score->telling++;
-        score->telling_good += good;
-    }
+    bool program = row->by == REPORT_PROGRAM, telling = !score_null_is_good(row);
+
+    score->predicted += !program;
+    score->predicted_good += !program && good;
+    score->telling += !program && telling;
+    score->telling_good += !program && telling && good;
+    score->programs += program;
+    score->programs_good += program && good;
+    score->programs_telling += program && telling;
+    score->programs_telling_good += program && telling && good;
 }
 
 static void count_row(const struct report_row *row, struct score *score)

@@ -8,8 +8,9 @@
 struct score {
     unsigned fitted, fitted_good;
     unsigned predicted, predicted_good; /* by models */
-    unsigned telling, telling_good;     /* of these, what the null model misses or is not asked for */
+    unsigned telling, telling_good;     /* of these, what the null model misses or was not asked for */
     unsigned programs, programs_good;   /* predicted by real programs */
+    unsigned programs_telling, programs_telling_good;
     unsigned computed, computed_good;
     unsigned claims, claims_good, claims_apart; /* apart: fitted, chosen or computed */
     unsigned unknown;                           /* printed values that were not run */

@@ -218,7 +218,7 @@ static int run(const struct options *o)
         fprintf(stderr, "%s%s: %.1f s\n", jobs[i].report->name, jobs[i].null ? ", null model" : "", jobs[i].seconds);
     for (unsigned i = 0; i < COUNT && status == 0; i++)
         if (experiments[i].report->program_count)
-            experiments[i].real->run(experiments[i].report);
+            real_run_both(experiments[i].real, experiments[i].report);
     for (unsigned i = 0; i < COUNT && status == 0; i++)
         if (is_chosen(o, i))
             status |= show(experiments[i].report, o);
