@@ -91,6 +91,7 @@ static const struct report_claim rule_claims[] = {
     {.id = "C", .text = "c", .chosen = "chosen so"},
     {.id = "D", .text = "d", .computed = "computed so"},
     {.id = "E", .text = "e: 35 to 40 and 1.71", .ranges = {{35, 40}, {1.705, 1.715}}, .range_count = 2},
+    {.id = "F", .by = REPORT_PROGRAM, .text = "as A", .chosen = "chosen so"},
 };
 static const struct report_parameter rule_parameters[] = {{"p", "n", 1, "s", "chosen"}};
 static const struct report_figure rule_figures[] = {{"f", "F", "x, s", "y, s", false, false}};
@@ -234,14 +235,38 @@ START_TEST(some_claims_do_not_count)
     report_claim(&r, "D", false, "4");
     ck_assert_uint_eq(score_of(&r).claims, 2);
     ck_assert_uint_eq(score_of(&r).claims_good, 1);
-    ck_assert_uint_eq(score_of(&r).claims_apart, 3);
+    ck_assert_uint_eq(score_of(&r).claims_apart, 4);
     report_print(&r, out);
     fclose(out);
     ck_assert_ptr_nonnull(strstr(text, "B     fitted        b: 2"));
     ck_assert_ptr_nonnull(strstr(text, "C     chosen        c: 3"));
     ck_assert_ptr_nonnull(strstr(text, "D     does not hold d: 4"));
     ck_assert_ptr_nonnull(strstr(text, "Not counted: claim B: set so"));
-    ck_assert_ptr_nonnull(strstr(text, "1 of 2 claims hold, 3 more not counted"));
+    ck_assert_ptr_nonnull(strstr(text, "1 of 2 claims hold, 4 more not counted"));
+    report_free(&r);
+}
+END_TEST
+
+/* What a real program shows is told from what the model does, and its null model is the program's. */
+START_TEST(programs_have_claims_of_their_own)
+{
+    struct report r;
+    char text[4096] = "";
+    FILE *out = fmemopen(text, sizeof text, "w");
+
+    begin_rules(&r);
+    report_claim(&r, "A", true, "1");
+    report_claim(&r, "F", true, "2");
+    report_null_programs(&r);
+    ck_assert_str_eq(score_verdict(&r, 0), "holds");
+    ck_assert_str_eq(score_verdict(&r, 5), "not run");
+    ck_assert(!r.verdicts[0].null_known && r.verdicts[5].null_holds);
+    report_claim(&r, "F", true, "3");
+    report_print(&r, out);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, "A     holds         a: 1\n"));
+    ck_assert_ptr_nonnull(
+        strstr(text, "F     chosen        as A, by a real PVM program: 3 (also without a network)\n"));
     report_free(&r);
 }
 END_TEST
@@ -379,6 +404,6 @@ END_TEST
 
 UNIT_MAIN("atm_reproduce", four_apis, tum, thesis, an2, fitted_within_10_predicted_within_20,
           what_the_network_adds_is_scored, null_models_take_the_information, programs_have_rows_of_their_own,
-          programs_have_null_models_of_their_own, some_claims_do_not_count, claims_hold_inside_their_ranges,
-          curves_have_names_of_their_own, printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s,
-          fits_find_the_parameter)
+          programs_have_null_models_of_their_own, some_claims_do_not_count, programs_have_claims_of_their_own,
+          claims_hold_inside_their_ranges, curves_have_names_of_their_own, printed_points_are_apart,
+          fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)

@@ -56,8 +56,9 @@ static void print_claims(const struct report *report, FILE *out)
     for (size_t i = 0; i < report->claim_count; i++) {
         const struct report_claim *c = &report->claims[i];
         const struct report_verdict *v = &report->verdicts[i];
-        fprintf(out, "%-5s %-13s %s%s%s%s\n", c->id, score_verdict(report, i), c->text, v->detail[0] ? ": " : "",
-                v->detail, v->known && v->null_known && v->null_holds ? " (also without a network)" : "");
+        fprintf(out, "%-5s %-13s %s%s%s%s%s\n", c->id, score_verdict(report, i), c->text,
+                c->by == REPORT_PROGRAM ? ", by a real PVM program" : "", v->detail[0] ? ": " : "", v->detail,
+                v->holds && v->null_known && v->null_holds ? " (also without a network)" : "");
     }
 }
 

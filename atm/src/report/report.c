@@ -89,6 +89,14 @@ void report_null_programs(struct report *report)
         r->has_null = r->known;
         r->known = false;
     }
+    for (size_t i = 0; i < report->claim_count; i++) {
+        struct report_verdict *v = &report->verdicts[i];
+        if (report->claims[i].by != REPORT_PROGRAM)
+            continue;
+        v->null_known = v->known;
+        v->null_holds = v->holds;
+        v->known = false;
+    }
 }
 
 double report_get(const struct report *report, const char *table, const char *row, const char *column)

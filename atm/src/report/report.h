@@ -66,6 +66,7 @@ struct report_range {
  */
 struct report_claim {
     const char *id, *text;
+    enum report_by by;
     const char *why;      /* known reason for not holding; NULL: none */
     const char *fitted;   /* which fitted values it compares */
     const char *chosen;   /* which chosen constants it follows from */
@@ -114,6 +115,7 @@ struct report {
     size_t figure_count;
     const struct report_program *programs; /* optional; set it beside REPORT() */
     size_t program_count;
+    bool with_programs; /* real programs run, too, for rows or claims */
     /* filled in: */
     struct report_row *rows; /* of the values in their order; a program's follows the model's */
     size_t row_count;
@@ -145,7 +147,7 @@ double report_get(const struct report *report, const char *table, const char *ro
 void report_set_program(struct report *report, const char *table, const char *row, const char *column, double simulated,
                         double interval);
 
-/* What programs have given up to now is the null model's: it leaves the rows of programs without a value. */
+/* What programs have given up to now is the null model's: it leaves their rows and claims without a result. */
 void report_null_programs(struct report *report);
 
 /*
