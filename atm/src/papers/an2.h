@@ -11,6 +11,13 @@ double an2_echo_us(struct report *report, uint32_t bytes, unsigned streams);
 /* Figure 9: the round trip in us of PVM on TCP (LAB_PVM_DIRECT) or on the adapter (LAB_FORE5). */
 double an2_pvm_us(struct report *report, enum lab_stack stack, uint32_t bytes);
 
+/* The largest number at the axis of figure 9; and a gain that is not significant, which is our number. */
+#define AN2_FIGURE9_AXIS_US 3000
+#define AN2_LITTLE          0.1
+
+/* Judges what a step of molecular dynamics gains as a whole when its communication takes so long. */
+void an2_claim_whole(struct report *report, const char *id, double direct_s, double tcp_s);
+
 /* Figure 11: per cent of cells and packets lost, and Mbit/s, of 1 to 6 TCP sessions on one link for a second. */
 struct an2_loss {
     double cells, packets, mbits;

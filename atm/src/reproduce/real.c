@@ -39,7 +39,7 @@ static bool find_own(void)
 
 static bool find_programs(const char *folder, char *why, size_t size)
 {
-    static const char *const names[] = {"echo", "matmul", "pde"};
+    static const char *const names[] = {"echo", "matmul", "pde", "molecules"};
     char path[PATH_MAX + 16];
     if (folder)
         snprintf(programs, sizeof programs, "%s", folder);
@@ -92,6 +92,8 @@ static void write_profile(const struct real_setup *setup, int fd)
 {
     const struct real_daemons *d = &setup->daemons;
     dprintf(fd, "profile own like=%s", setup->profile);
+    if (setup->costs)
+        dprintf(fd, " %s", setup->costs);
     if (d->packet_bytes)
         dprintf(fd, " pvmd_packet=%u", d->packet_bytes);
     if (d->fragment_us > 0 || d->byte_us > 0)
@@ -118,8 +120,8 @@ void real_run(const struct real_setup *setup, const char *command, char *text, s
     if (topology < 0)
         real_fail("a file in memory");
     write_network(setup, topology);
-    snprintf(line, sizeof line, "PVM_ATM_CALL_COST=%.0fus '%s' machine -t /dev/fd/%d -c 0 '%s'/%s", setup->call_us, own,
-             topology, programs, command);
+    snprintf(line, sizeof line, "%sPVM_ATM_CALL_COST=%.0fus '%s' machine -t /dev/fd/%d -c 0 '%s'/%s",
+             setup->by_daemons ? "PVM_LINKS_MAX=0 " : "", setup->call_us, own, topology, programs, command);
     status = read_command(line, text, size);
     close(topology);
     if (status)

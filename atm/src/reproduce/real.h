@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include "report/report.h"
 
-/* The rows of a paper that programs give, and what runs the programs. */
+/* The rows of a paper that programs give (claims apart), and what runs the programs. */
 struct real_experiment {
     const struct report_program *programs;
     size_t count;
     void (*run)(struct report *report);
 };
 
-extern const struct real_experiment real_four_apis, real_tum;
+extern const struct real_experiment real_four_apis, real_an2, real_tum;
 
 /*
  * Looks for the programs in `folder` (NULL: "examples" beside atm-sim), and tries to start a machine. False: they are
@@ -38,11 +38,12 @@ struct real_daemons {
 
 struct real_setup {
     const char *profile; /* of the hosts */
-    const char *model;   /* of the switch */
+    const char *costs;   /* that differ from it, as in a topology's line "profile"; NULL: none */
+    const char *model;   /* of the switch, and its options */
     const char *rate;    /* of the links */
     unsigned hosts;
     double call_us;  /* PVM_ATM_CALL_COST, declared for each packet sent or received */
-    bool by_daemons; /* echo's messages go by the daemons, not over a direct link */
+    bool by_daemons; /* messages go by the daemons, not over direct links */
     struct real_daemons daemons;
 };
 

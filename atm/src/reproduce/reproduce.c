@@ -22,7 +22,7 @@ static const struct {
     const struct real_experiment *real; /* NULL: no real programs */
 } experiments[] = {
     {&paper_four_apis, experiment_four_apis, &real_four_apis},
-    {&paper_an2, experiment_an2, NULL},
+    {&paper_an2, experiment_an2, &real_an2},
     {&paper_tum, experiment_tum, &real_tum},
     {&paper_thesis, experiment_thesis, NULL},
 };
@@ -173,7 +173,8 @@ static void begin(unsigned i, const struct options *o)
 {
     struct report *report = experiments[i].report;
 
-    if (with_programs(i, o)) {
+    report->with_programs = with_programs(i, o);
+    if (report->with_programs) {
         report->programs = experiments[i].real->programs;
         report->program_count = experiments[i].real->count;
     }
@@ -217,7 +218,7 @@ static int run(const struct options *o)
     for (unsigned i = 0; i < count; i++)
         fprintf(stderr, "%s%s: %.1f s\n", jobs[i].report->name, jobs[i].null ? ", null model" : "", jobs[i].seconds);
     for (unsigned i = 0; i < COUNT && status == 0; i++)
-        if (experiments[i].report->program_count)
+        if (experiments[i].report->with_programs)
             real_run_both(experiments[i].real, experiments[i].report);
     for (unsigned i = 0; i < COUNT && status == 0; i++)
         if (is_chosen(o, i))
