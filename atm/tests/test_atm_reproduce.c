@@ -2,6 +2,7 @@
  * test_atm_reproduce.c - a few rows of each paper's experiments, compared with recorded results to all printed digits,
  * since a simulation gives the same result each time and on every machine.
  */
+#include <stdlib.h>
 #include "atm/src/reproduce/experiment.h"
 #include "atm/src/reproduce/fit.h"
 #include "atm/src/lab/lab.h"
@@ -246,6 +247,36 @@ START_TEST(some_claims_do_not_count)
 }
 END_TEST
 
+/* Programs judge claims beside the model, which keeps its own verdict. */
+START_TEST(programs_judge_claims_too)
+{
+    struct report r;
+    size_t size;
+    char *text;
+    FILE *out = open_memstream(&text, &size);
+
+    begin_rules(&r);
+    report_claim(&r, "A", true, "1");
+    r.by = REPORT_PROGRAM;
+    report_claim(&r, "A", true, "2");
+    report_null_programs(&r);
+    report_claim(&r, "A", true, "3");
+    report_claim(&r, "B", false, "4");
+    ck_assert_uint_eq(score_of(&r).claims_good, 1);
+    ck_assert_uint_eq(score_of(&r).program_claims, 1);
+    ck_assert_uint_eq(score_of(&r).program_claims_good, 1);
+    report_print(&r, out);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, "A     holds         a: 1\n"));
+    ck_assert_ptr_nonnull(strstr(text, "holds             by real PVM programs: 3 (also without a network)\n"));
+    ck_assert_ptr_nonnull(strstr(text, "does not hold     by real PVM programs: 4\n"));
+    ck_assert_ptr_nonnull(strstr(text, "Missed: claim B (programs): no reason known"));
+    ck_assert_ptr_nonnull(strstr(text, "1 of 1 by real programs"));
+    free(text);
+    report_free(&r);
+}
+END_TEST
+
 /* A range holds its ends and nothing beyond them; all of them must. */
 START_TEST(claims_hold_inside_their_ranges)
 {
@@ -254,13 +285,13 @@ START_TEST(claims_hold_inside_their_ranges)
 
     begin_rules(&r);
     report_claim_numbers(&r, "E", true, inside, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "holds");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "holds");
     report_claim_numbers(&r, "E", false, inside, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "does not hold");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "does not hold");
     report_claim_numbers(&r, "E", true, below, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "does not hold");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "does not hold");
     report_claim_numbers(&r, "E", true, beyond, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "does not hold");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "does not hold");
     report_free(&r);
 }
 END_TEST
@@ -379,6 +410,6 @@ END_TEST
 
 UNIT_MAIN("atm_reproduce", four_apis, tum, thesis, an2, fitted_within_10_predicted_within_20,
           what_the_network_adds_is_scored, null_models_take_the_information, programs_have_rows_of_their_own,
-          programs_have_null_models_of_their_own, some_claims_do_not_count, claims_hold_inside_their_ranges,
-          curves_have_names_of_their_own, printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s,
-          fits_find_the_parameter)
+          programs_have_null_models_of_their_own, some_claims_do_not_count, programs_judge_claims_too,
+          claims_hold_inside_their_ranges, curves_have_names_of_their_own, printed_points_are_apart,
+          fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)

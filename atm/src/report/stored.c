@@ -68,7 +68,7 @@ static void add_report(struct lines *lines, const struct report *report)
             add_value(lines, report, r->value, "null model", r->null, 0);
     }
     for (size_t i = 0; i < report->claim_count; i++)
-        add_text(lines, report, "claim", report->claims[i].id, score_verdict(report, i));
+        add_text(lines, report, "claim", report->claims[i].id, score_verdict(&report->claims[i], &report->verdicts[i]));
     snprintf(digest, sizeof digest, "%016" PRIx64, report->digest);
     add_text(lines, report, "digest", "", digest);
 }

@@ -80,6 +80,7 @@ bool real_is_null(void)
 
 void real_run_both(const struct real_experiment *experiment, struct report *report)
 {
+    report->by = REPORT_PROGRAM;
     is_null = true;
     experiment->run(report);
     report_null_programs(report);
