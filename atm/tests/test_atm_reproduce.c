@@ -3,12 +3,14 @@
  * since a simulation gives the same result each time and on every machine.
  */
 #include <stdlib.h>
+#include <sys/mman.h>
 #include "atm/src/reproduce/experiment.h"
 #include "atm/src/reproduce/fit.h"
 #include "atm/src/lab/lab.h"
 #include "atm/src/lab/layout.h"
 #include "atm/src/report/print.h"
 #include "atm/src/report/score.h"
+#include "atm/src/report/stored.h"
 #include "atm/src/reproduce/stats.h"
 #include "unit.h"
 
@@ -221,6 +223,48 @@ START_TEST(programs_have_null_models_of_their_own)
 }
 END_TEST
 
+static int compared(const struct report *r, const char *path, bool models_only, char **text)
+{
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    int rc = stored_check(&r, 1, path, models_only, out);
+
+    fclose(out);
+    return rc;
+}
+
+/* A program's stored value has no tolerance, that of a model has one of 0.1 %. */
+START_TEST(programs_are_stored_exactly)
+{
+    char path[32], *text;
+    struct report r;
+    const struct report *reports[] = {&r};
+
+    snprintf(path, sizeof path, "/dev/fd/%d", memfd_create("stored", 0));
+    begin_rules(&r);
+    report_set(&r, "t", "predicted", "c", 100, 0);
+    report_set_program(&r, "t", "predicted", "c", 130, 0);
+    report_null_programs(&r);
+    report_set_program(&r, "t", "predicted", "c", 100, 0);
+    ck_assert_int_eq(stored_write(reports, 1, path), 0);
+    report_set(&r, "t", "predicted", "c", 100.05, 0);
+    ck_assert_int_eq(compared(&r, path, false, &text), 0);
+    free(text);
+    report_set_program(&r, "t", "predicted", "c", 100.05, 0);
+    ck_assert_int_eq(compared(&r, path, false, &text), -1);
+    ck_assert_ptr_nonnull(strstr(text, "\"predicted\",\"c\",program: stored 100 +-0, now 100.05"));
+    free(text);
+    r.rows[2].known = r.rows[2].has_null = false;
+    ck_assert_int_eq(compared(&r, path, true, &text), 0);
+    free(text);
+    ck_assert_int_eq(compared(&r, path, false, &text), -1);
+    ck_assert_ptr_nonnull(strstr(text, ",program: stored 100, now nowhere"));
+    ck_assert_ptr_nonnull(strstr(text, ",null program: stored 130, now nowhere"));
+    free(text);
+    report_free(&r);
+}
+END_TEST
+
 /* What follows from fitted, chosen or computed figures does not count, and the text says why. */
 START_TEST(some_claims_do_not_count)
 {
@@ -410,6 +454,6 @@ END_TEST
 
 UNIT_MAIN("atm_reproduce", four_apis, tum, thesis, an2, fitted_within_10_predicted_within_20,
           what_the_network_adds_is_scored, null_models_take_the_information, programs_have_rows_of_their_own,
-          programs_have_null_models_of_their_own, some_claims_do_not_count, programs_judge_claims_too,
-          claims_hold_inside_their_ranges, curves_have_names_of_their_own, printed_points_are_apart,
-          fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)
+          programs_have_null_models_of_their_own, programs_are_stored_exactly, some_claims_do_not_count,
+          programs_judge_claims_too, claims_hold_inside_their_ranges, curves_have_names_of_their_own,
+          printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)

@@ -142,7 +142,7 @@ static bool with_programs(unsigned i, const struct options *o)
 {
     char why[8192];
 
-    if (!experiments[i].real || !is_chosen(o, i) || o->models || o->small || o->digest || o->check)
+    if (!experiments[i].real || !is_chosen(o, i) || o->models || o->small || o->digest)
         return false;
     if (real_begin(o->programs, why, sizeof why))
         return true;
@@ -203,7 +203,7 @@ static int compare(const struct options *o)
     if (o->record)
         status |= stored_write(reports, count, o->record);
     if (o->check)
-        status |= stored_check(reports, count, o->check, stdout);
+        status |= stored_check(reports, count, o->check, o->models, stdout);
     return status;
 }
 
