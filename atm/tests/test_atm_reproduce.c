@@ -2,12 +2,15 @@
  * test_atm_reproduce.c - a few rows of each paper's experiments, compared with recorded results to all printed digits,
  * since a simulation gives the same result each time and on every machine.
  */
+#include <stdlib.h>
+#include <sys/mman.h>
 #include "atm/src/reproduce/experiment.h"
 #include "atm/src/reproduce/fit.h"
 #include "atm/src/lab/lab.h"
 #include "atm/src/lab/layout.h"
 #include "atm/src/report/print.h"
 #include "atm/src/report/score.h"
+#include "atm/src/report/stored.h"
 #include "atm/src/reproduce/stats.h"
 #include "unit.h"
 
@@ -91,7 +94,6 @@ static const struct report_claim rule_claims[] = {
     {.id = "C", .text = "c", .chosen = "chosen so"},
     {.id = "D", .text = "d", .computed = "computed so"},
     {.id = "E", .text = "e: 35 to 40 and 1.71", .ranges = {{35, 40}, {1.705, 1.715}}, .range_count = 2},
-    {.id = "F", .by = REPORT_PROGRAM, .text = "as A", .chosen = "chosen so"},
 };
 static const struct report_parameter rule_parameters[] = {{"p", "n", 1, "s", "chosen"}};
 static const struct report_figure rule_figures[] = {{"f", "F", "x, s", "y, s", false, false}};
@@ -221,6 +223,48 @@ START_TEST(programs_have_null_models_of_their_own)
 }
 END_TEST
 
+static int compared(const struct report *r, const char *path, bool models_only, char **text)
+{
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    int rc = stored_check(&r, 1, path, models_only, out);
+
+    fclose(out);
+    return rc;
+}
+
+/* A program's stored value has no tolerance, that of a model has one of 0.1 %. */
+START_TEST(programs_are_stored_exactly)
+{
+    char path[32], *text;
+    struct report r;
+    const struct report *reports[] = {&r};
+
+    snprintf(path, sizeof path, "/dev/fd/%d", memfd_create("stored", 0));
+    begin_rules(&r);
+    report_set(&r, "t", "predicted", "c", 100, 0);
+    report_set_program(&r, "t", "predicted", "c", 130, 0);
+    report_null_programs(&r);
+    report_set_program(&r, "t", "predicted", "c", 100, 0);
+    ck_assert_int_eq(stored_write(reports, 1, path), 0);
+    report_set(&r, "t", "predicted", "c", 100.05, 0);
+    ck_assert_int_eq(compared(&r, path, false, &text), 0);
+    free(text);
+    report_set_program(&r, "t", "predicted", "c", 100.05, 0);
+    ck_assert_int_eq(compared(&r, path, false, &text), -1);
+    ck_assert_ptr_nonnull(strstr(text, "\"predicted\",\"c\",program: stored 100 +-0, now 100.05"));
+    free(text);
+    r.rows[2].known = r.rows[2].has_null = false;
+    ck_assert_int_eq(compared(&r, path, true, &text), 0);
+    free(text);
+    ck_assert_int_eq(compared(&r, path, false, &text), -1);
+    ck_assert_ptr_nonnull(strstr(text, ",program: stored 100, now nowhere"));
+    ck_assert_ptr_nonnull(strstr(text, ",null program: stored 130, now nowhere"));
+    free(text);
+    report_free(&r);
+}
+END_TEST
+
 /* What follows from fitted, chosen or computed figures does not count, and the text says why. */
 START_TEST(some_claims_do_not_count)
 {
@@ -235,38 +279,44 @@ START_TEST(some_claims_do_not_count)
     report_claim(&r, "D", false, "4");
     ck_assert_uint_eq(score_of(&r).claims, 2);
     ck_assert_uint_eq(score_of(&r).claims_good, 1);
-    ck_assert_uint_eq(score_of(&r).claims_apart, 4);
+    ck_assert_uint_eq(score_of(&r).claims_apart, 3);
     report_print(&r, out);
     fclose(out);
     ck_assert_ptr_nonnull(strstr(text, "B     fitted        b: 2"));
     ck_assert_ptr_nonnull(strstr(text, "C     chosen        c: 3"));
     ck_assert_ptr_nonnull(strstr(text, "D     does not hold d: 4"));
     ck_assert_ptr_nonnull(strstr(text, "Not counted: claim B: set so"));
-    ck_assert_ptr_nonnull(strstr(text, "1 of 2 claims hold, 4 more not counted"));
+    ck_assert_ptr_nonnull(strstr(text, "1 of 2 claims hold, 3 more not counted"));
     report_free(&r);
 }
 END_TEST
 
-/* What a real program shows is told from what the model does, and its null model is the program's. */
-START_TEST(programs_have_claims_of_their_own)
+/* Programs judge claims beside the model, which keeps its own verdict. */
+START_TEST(programs_judge_claims_too)
 {
     struct report r;
-    char text[4096] = "";
-    FILE *out = fmemopen(text, sizeof text, "w");
+    size_t size;
+    char *text;
+    FILE *out = open_memstream(&text, &size);
 
     begin_rules(&r);
     report_claim(&r, "A", true, "1");
-    report_claim(&r, "F", true, "2");
+    r.by = REPORT_PROGRAM;
+    report_claim(&r, "A", true, "2");
     report_null_programs(&r);
-    ck_assert_str_eq(score_verdict(&r, 0), "holds");
-    ck_assert_str_eq(score_verdict(&r, 5), "not run");
-    ck_assert(!r.verdicts[0].null_known && r.verdicts[5].null_holds);
-    report_claim(&r, "F", true, "3");
+    report_claim(&r, "A", true, "3");
+    report_claim(&r, "B", false, "4");
+    ck_assert_uint_eq(score_of(&r).claims_good, 1);
+    ck_assert_uint_eq(score_of(&r).program_claims, 1);
+    ck_assert_uint_eq(score_of(&r).program_claims_good, 1);
     report_print(&r, out);
     fclose(out);
     ck_assert_ptr_nonnull(strstr(text, "A     holds         a: 1\n"));
-    ck_assert_ptr_nonnull(
-        strstr(text, "F     chosen        as A, by a real PVM program: 3 (also without a network)\n"));
+    ck_assert_ptr_nonnull(strstr(text, "holds             by real PVM programs: 3 (also without a network)\n"));
+    ck_assert_ptr_nonnull(strstr(text, "does not hold     by real PVM programs: 4\n"));
+    ck_assert_ptr_nonnull(strstr(text, "Missed: claim B (programs): no reason known"));
+    ck_assert_ptr_nonnull(strstr(text, "1 of 1 by real programs"));
+    free(text);
     report_free(&r);
 }
 END_TEST
@@ -279,13 +329,13 @@ START_TEST(claims_hold_inside_their_ranges)
 
     begin_rules(&r);
     report_claim_numbers(&r, "E", true, inside, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "holds");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "holds");
     report_claim_numbers(&r, "E", false, inside, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "does not hold");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "does not hold");
     report_claim_numbers(&r, "E", true, below, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "does not hold");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "does not hold");
     report_claim_numbers(&r, "E", true, beyond, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "does not hold");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "does not hold");
     report_free(&r);
 }
 END_TEST
@@ -404,6 +454,6 @@ END_TEST
 
 UNIT_MAIN("atm_reproduce", four_apis, tum, thesis, an2, fitted_within_10_predicted_within_20,
           what_the_network_adds_is_scored, null_models_take_the_information, programs_have_rows_of_their_own,
-          programs_have_null_models_of_their_own, some_claims_do_not_count, programs_have_claims_of_their_own,
-          claims_hold_inside_their_ranges, curves_have_names_of_their_own, printed_points_are_apart,
-          fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)
+          programs_have_null_models_of_their_own, programs_are_stored_exactly, some_claims_do_not_count,
+          programs_judge_claims_too, claims_hold_inside_their_ranges, curves_have_names_of_their_own,
+          printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)

@@ -63,11 +63,6 @@ static const struct report_claim claims[] = {
      .text = "the whole of it gains little, because it is coarse grained: less than 10 %",
      .chosen = "the computing of a step; the paper gives no time, and no number for \"no significant\""},
     {.id = "N9", .text = "no round trip of figure 9 is longer than its axis, 3000 us", .why = axis, .chosen = alphas},
-    {.id = "N5p", .by = REPORT_PROGRAM, .text = "as N5", .chosen = alphas},
-    {.id = "N6p", .by = REPORT_PROGRAM, .text = "as N6", .fitted = "as N6"},
-    {.id = "N7p", .by = REPORT_PROGRAM, .text = "as N7", .chosen = alphas},
-    {.id = "N8p", .by = REPORT_PROGRAM, .text = "as N8", .chosen = "the computing of a step, as N8"},
-    {.id = "N9p", .by = REPORT_PROGRAM, .text = "as N9", .why = axis, .chosen = alphas},
 };
 
 static const struct report_parameter parameters[] = {

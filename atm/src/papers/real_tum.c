@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include "reproduce/real.h"
 #include "reproduce/tables.h"
+#include "tum_route.h"
 
 /* Reasons for misses. */
 static const char copies[] = "the report's PVM copied each byte through TCP's sockets. This one sends by the Fore API, "
@@ -48,38 +49,53 @@ static const struct report_program programs[] = {RATES("HP", copies),
                                                  {TUM_ROUTE, "IBM, UDP/ATM, 16 B", "latency", REPORT_PREDICTS, outlier},
                                                  {TUM_ROUTE, "IBM, Fore API, 128 KB", "rate", REPORT_PREDICTS, NULL}};
 
-static void run_host(struct report *report, const char *profile, const char *rate_row, const char *latency_row)
-{
-    static const struct {
-        const char *column;
-        double bytes;
-    } rates[] = {{"64 B", 64},     {"128 B", 128},   {"256 B", 256},   {"512 B", 512},
-                 {"1 KB", 1024},   {"2 KB", 2048},   {"4 KB", 4096},   {"8 KB", 8192},
-                 {"16 KB", 16384}, {"32 KB", 32768}, {"64 KB", 65536}, {"128 KB", 131072}},
-      latencies[] = {{"0 B", 0},     {"1 B", 1},     {"4 B", 4},     {"16 B", 16},
-                     {"128 B", 128}, {"1 KB", 1024}, {"4 KB", 4096}, {"16 KB", 16384}};
-    struct real_setup setup = {.profile = profile, .model = "asx200", .rate = "oc3", .hosts = 2};
-    struct real_echo echo;
-
-    real_fit_call(&setup, 1, 1000 * report_printed(report, TUM_TABLE4, latency_row, "1 B"));
-    real_echo(&setup, &echo);
-    for (unsigned i = 0; i < sizeof rates / sizeof rates[0]; i++)
-        report_set_program(report, TUM_TABLE3, rate_row, rates[i].column,
-                           rates[i].bytes / real_echo_us(&echo, rates[i].bytes), 0);
-    for (unsigned i = 0; i < sizeof latencies / sizeof latencies[0]; i++)
-        report_set_program(report, TUM_TABLE4, latency_row, latencies[i].column,
-                           real_echo_us(&echo, latencies[i].bytes) / 1000, 0);
-}
-
-/* ---- the daemons' route ---- */
-
-enum { PLACES = 4 }; /* the two tasks and the two daemons, which each pay for a fragment */
-
 struct host {
     const char *name, *profile;
     const char *latencies; /* its table of raw latencies */
     double api_bytes;      /* of the Fore API in its column 4 KB */
 };
+
+static const struct host hosts[] = {{"HP", "hp735", TUM_TABLE1, 4096}, {"IBM", "ibm390", TUM_TABLE2, 4092}};
+
+/* All sizes, but the longest only by the daemons. */
+static void echo_by(const struct real_setup *setup, double us[TUM_SIZES])
+{
+    struct real_echo echo;
+
+    real_echo(setup, &echo);
+    for (unsigned i = 0; i < TUM_SIZES && (setup->by_daemons || tum_size[i] <= TUM_LONG); i++)
+        us[i] = real_echo_us(&echo, tum_size[i]);
+}
+
+/* ---- the direct route ---- */
+
+static void run_direct(struct report *report, enum tum_host host, struct tum_times *times)
+{
+    static const struct {
+        const char *column;
+        uint32_t bytes;
+    } rates[] = {{"64 B", 64},     {"128 B", 128},   {"256 B", 256},   {"512 B", 512},
+                 {"1 KB", 1024},   {"2 KB", 2048},   {"4 KB", 4096},   {"8 KB", 8192},
+                 {"16 KB", 16384}, {"32 KB", 32768}, {"64 KB", 65536}, {"128 KB", TUM_LONG}},
+      latencies[] = {{"0 B", 0},     {"1 B", 1},     {"4 B", 4},     {"16 B", 16},
+                     {"128 B", 128}, {"1 KB", 1024}, {"4 KB", 4096}, {"16 KB", 16384}};
+    struct real_setup setup = {.profile = hosts[host].profile, .model = "asx200", .rate = "oc3", .hosts = 2};
+    char row[16];
+
+    snprintf(row, sizeof row, "%s ATM", hosts[host].name);
+    real_fit_call(&setup, 1, 1000 * report_printed(report, TUM_TABLE4, row, "1 B"));
+    echo_by(&setup, times->us[host][TUM_DIRECT]);
+    for (unsigned i = 0; i < sizeof rates / sizeof rates[0]; i++)
+        report_set_program(report, TUM_TABLE3, hosts[host].name, rates[i].column,
+                           tum_rate(times, host, TUM_DIRECT, rates[i].bytes), 0);
+    for (unsigned i = 0; i < sizeof latencies / sizeof latencies[0]; i++)
+        report_set_program(report, TUM_TABLE4, row, latencies[i].column,
+                           tum_time_us(times, host, TUM_DIRECT, latencies[i].bytes) / 1000, 0);
+}
+
+/* ---- the daemons' route ---- */
+
+enum { PLACES = 4 }; /* the two tasks and the two daemons, which each pay for a fragment */
 
 static double printed_us(const struct report *report, const struct host *host, const char *row, const char *column)
 {
@@ -97,65 +113,60 @@ static struct real_daemons on_fore_api(const struct report *report, const struct
     return d;
 }
 
-/* The row of the default route's table. */
-static const char *row_of(const struct host *host, const char *what)
-{
-    static char row[64];
-    snprintf(row, sizeof row, "%s, %s", host->name, what);
-    return row;
-}
-
 /* The profile's costs were found by this program on the report's network; the null model's are, on its own. */
 static void fit_daemons(const struct report *report, const struct host *host, struct real_setup *setup)
 {
-    if (real_is_null())
-        real_fit_daemons(setup, 1000 * report_printed(report, TUM_ROUTE, row_of(host, "UDP/ATM, 1 B"), "latency"),
-                         REAL_LONG / report_printed(report, TUM_ROUTE, row_of(host, "UDP/ATM, 128 KB"), "rate"));
-    else
-        setup->daemons = real_daemons_of(setup->profile);
+    char latency[32], rate[32];
+
+    setup->daemons = real_daemons_of(setup->profile);
+    if (!real_is_null())
+        return;
+    snprintf(latency, sizeof latency, "%s, UDP/ATM, 1 B", host->name);
+    snprintf(rate, sizeof rate, "%s, UDP/ATM, 128 KB", host->name);
+    real_fit_daemons(setup, 1000 * report_printed(report, TUM_ROUTE, latency, "latency"),
+                     REAL_LONG / report_printed(report, TUM_ROUTE, rate, "rate"));
 }
 
-static void set_rate(struct report *report, const struct host *host, const char *what, const struct real_echo *echo)
-{
-    report_set_program(report, TUM_ROUTE, row_of(host, what), "rate", REAL_LONG / real_echo_us(echo, REAL_LONG), 0);
-}
-
-static void set_latency(struct report *report, const struct host *host, const char *what, const struct real_echo *echo,
-                        double bytes)
-{
-    report_set_program(report, TUM_ROUTE, row_of(host, what), "latency", real_echo_us(echo, bytes) / 1000, 0);
-}
-
-static void run_daemons(struct report *report, const struct host *host, struct real_echo *udp, struct real_echo *fore)
+/* Returns the setup over UDP. */
+static struct real_setup run_daemons(struct report *report, const struct host *host, double us[TUM_WAYS][TUM_SIZES])
 {
     struct real_setup setup = {
         .profile = host->profile, .model = "asx200", .rate = "oc3", .hosts = 2, .by_daemons = true};
+    struct real_setup fore;
 
     fit_daemons(report, host, &setup);
-    real_echo(&setup, udp);
-    setup.daemons = on_fore_api(report, host, setup.daemons);
-    real_echo(&setup, fore);
-    set_rate(report, host, "UDP/ATM, 128 KB", udp);
-    set_latency(report, host, "UDP/ATM, 1 B", udp, 1);
-    set_rate(report, host, "Fore API, 128 KB", fore);
+    echo_by(&setup, us[TUM_BY_UDP]);
+    fore = setup;
+    fore.daemons = on_fore_api(report, host, setup.daemons);
+    echo_by(&fore, us[TUM_BY_FORE]);
+    return setup;
 }
 
-static void run_route(struct report *report)
+/* Packets longer than the Fore API's 9188 B do not exist here, so 16 KB are left out. */
+static void claim_packets(struct report *report, struct real_setup setup, const struct tum_times *times)
 {
-    static const struct host hp = {"HP", "hp735", TUM_TABLE1, 4096}, ibm = {"IBM", "ibm390", TUM_TABLE2, 4092};
-    struct real_echo udp, fore;
+    double rate = tum_rate(times, TUM_HP, TUM_BY_UDP, TUM_LONG), longer;
+    struct real_echo echo;
 
-    run_daemons(report, &hp, &udp, &fore);
-    set_latency(report, &hp, "Fore API, 0 B", &fore, 0);
-    run_daemons(report, &ibm, &udp, &fore);
-    set_latency(report, &ibm, "UDP/ATM, 16 B", &udp, 16);
+    setup.daemons.packet_bytes = 8192;
+    real_echo(&setup, &echo);
+    longer = TUM_LONG / real_echo_us(&echo, TUM_LONG);
+    report_claim(report, "H12", longer <= rate, "HP: %.2f, %.2f MB/s with 4, 8 KB", rate, longer);
 }
 
 static void run(struct report *report)
 {
-    run_host(report, "hp735", "HP", "HP ATM");
-    run_host(report, "ibm390", "IBM", "IBM ATM");
-    run_route(report);
+    static struct tum_times times;
+
+    for (enum tum_host host = TUM_HP; host <= TUM_IBM; host++) {
+        struct real_setup setup;
+        run_direct(report, host, &times);
+        setup = run_daemons(report, &hosts[host], times.us[host]);
+        if (host == TUM_HP)
+            claim_packets(report, setup, &times);
+    }
+    tum_set_route(report, &times, report_set_program);
+    tum_claim_route(report, &times);
 }
 
 const struct real_experiment real_tum = {programs, sizeof programs / sizeof programs[0], run};

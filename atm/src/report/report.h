@@ -66,7 +66,6 @@ struct report_range {
  */
 struct report_claim {
     const char *id, *text;
-    enum report_by by;
     const char *why;      /* known reason for not holding; NULL: none */
     const char *fitted;   /* which fitted values it compares */
     const char *chosen;   /* which chosen constants it follows from */
@@ -120,6 +119,8 @@ struct report {
     struct report_row *rows; /* of the values in their order; a program's follows the model's */
     size_t row_count;
     struct report_verdict *verdicts; /* on the claims */
+    struct report_verdict *program_verdicts;
+    enum report_by by; /* what judges claims now: REPORT_MODEL, or programs, which judge some of them, too */
     struct report_curve *curves;
     size_t curve_count;
     unsigned long long events; /* of all simulations */
@@ -147,7 +148,7 @@ double report_get(const struct report *report, const char *table, const char *ro
 void report_set_program(struct report *report, const char *table, const char *row, const char *column, double simulated,
                         double interval);
 
-/* What programs have given up to now is the null model's: it leaves their rows and claims without a result. */
+/* What programs have given up to now is the null model's: leaves their rows without values, claims without verdicts. */
 void report_null_programs(struct report *report);
 
 /*

@@ -12,8 +12,9 @@ struct score {
     unsigned programs, programs_good;   /* predicted by real programs */
     unsigned programs_telling, programs_telling_good;
     unsigned computed, computed_good;
-    unsigned claims, claims_good, claims_apart; /* apart: fitted, chosen or computed */
-    unsigned unknown;                           /* printed values that were not run */
+    unsigned claims, claims_good, claims_apart;   /* apart: fitted, chosen or computed */
+    unsigned program_claims, program_claims_good; /* of the claims, those that programs have judged, too */
+    unsigned unknown;                             /* printed values that were not run */
 };
 
 void score_count(const struct report *report, struct score *score);
@@ -30,7 +31,7 @@ bool score_null_is_good(const struct report_row *row);
 const char *score_use_name(enum report_use use);
 
 /* "holds", "does not hold", "not run", or "fitted", "chosen", "computed" for one that holds and does not count. */
-const char *score_verdict(const struct report *report, size_t claim);
+const char *score_verdict(const struct report_claim *claim, const struct report_verdict *verdict);
 
 /* Whether a claim is counted. */
 bool score_counts(const struct report_claim *claim);

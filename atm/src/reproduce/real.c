@@ -80,6 +80,7 @@ bool real_is_null(void)
 
 void real_run_both(const struct real_experiment *experiment, struct report *report)
 {
+    report->by = REPORT_PROGRAM;
     is_null = true;
     experiment->run(report);
     report_null_programs(report);
@@ -120,8 +121,8 @@ void real_run(const struct real_setup *setup, const char *command, char *text, s
     if (topology < 0)
         real_fail("a file in memory");
     write_network(setup, topology);
-    snprintf(line, sizeof line, "%sPVM_ATM_CALL_COST=%.0fus '%s' machine -t /dev/fd/%d -c 0 '%s'/%s",
-             setup->by_daemons ? "PVM_LINKS_MAX=0 " : "", setup->call_us, own, topology, programs, command);
+    snprintf(line, sizeof line, "PVM_ATM_CALL_COST=%.0fus '%s' machine -t /dev/fd/%d -c 0 '%s'/%s", setup->call_us, own,
+             topology, programs, command);
     status = read_command(line, text, size);
     close(topology);
     if (status)

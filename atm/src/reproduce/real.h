@@ -43,7 +43,7 @@ struct real_setup {
     const char *rate;    /* of the links */
     unsigned hosts;
     double call_us;  /* PVM_ATM_CALL_COST, declared for each packet sent or received */
-    bool by_daemons; /* messages go by the daemons, not over direct links */
+    bool by_daemons; /* echo's messages go by the daemons, not over a direct link */
     struct real_daemons daemons;
 };
 

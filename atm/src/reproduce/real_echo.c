@@ -77,40 +77,24 @@ struct real_daemons real_daemons_of(const char *profile)
                                  .byte_us = (double)cost[PVMA_COST_pvmd_byte] / (double)PVMA_US};
 }
 
-/* A fragment is paid for at four places, one after the other if the message is short. */
-static void fit_fragment(struct real_setup *setup, double us)
-{
-    enum { PLACES = 4 };
-    struct real_echo echo;
-    real_echo(setup, &echo);
-    setup->daemons.fragment_us += (us - real_echo_us(&echo, 1)) / PLACES;
-}
-
-/* The places work at the same time, so the time grows with the cost of a byte along a line that bends. */
-static void fit_byte(struct real_setup *setup, double bytes, double us)
-{
-    enum { STEPS = 3 };
-    struct real_daemons *d = &setup->daemons;
-    double before = d->byte_us, before_us, now_us;
-    struct real_echo echo;
-    real_echo(setup, &echo);
-    before_us = real_echo_us(&echo, bytes);
-    d->byte_us *= us / before_us;
-    for (unsigned i = 0; i < STEPS; i++) {
-        double tried = d->byte_us;
-        real_echo(setup, &echo);
-        now_us = real_echo_us(&echo, bytes);
-        if (fabs(now_us - before_us) < 1e-3)
-            return;
-        d->byte_us += (us - now_us) * (tried - before) / (now_us - before_us);
-        before = tried;
-        before_us = now_us;
-    }
-}
-
+/*
+ * A fragment is paid for at four places, one after the other if the message is short. With a long one they work at the
+ * same time, so that its time grows with the cost of a byte along a line that bends: a secant finds the cost.
+ */
 void real_fit_daemons(struct real_setup *setup, double least_us, double most_us)
 {
-    setup->daemons = real_daemons_of(setup->profile);
-    fit_fragment(setup, least_us);
-    fit_byte(setup, REAL_LONG, most_us);
+    enum { PLACES = 4, STEPS = 3 };
+    struct real_daemons *d = &setup->daemons;
+    double before = 0, before_us = 0;
+    struct real_echo echo;
+    *d = real_daemons_of(setup->profile);
+    for (unsigned i = 0; i < STEPS; i++) {
+        double tried = d->byte_us, tried_us;
+        real_echo(setup, &echo);
+        tried_us = real_echo_us(&echo, REAL_LONG);
+        d->fragment_us += (least_us - real_echo_us(&echo, 1)) / PLACES;
+        d->byte_us += (most_us - tried_us) * (tried - before) / (tried_us - before_us);
+        before = tried;
+        before_us = tried_us;
+    }
 }
