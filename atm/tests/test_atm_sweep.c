@@ -191,6 +191,15 @@ START_TEST(refuses_workloads)
     refuses(PAIR "load echo size=70000\nmeasure latency\n", "x.exp:6: size=70000: give a number from 0 to 65535");
     refuses(PAIR "load echo\nmeasure lateness\n", "x.exp:7: lateness cannot be measured here; there are throughput");
     refuses(PAIR "load echo\nmeasure queue\n", "x.exp:7: queue cannot be measured here");
+    refuses(PAIR "load echo\nmeasure queue@h1>h9\n",
+            "x.exp:7: queue@h1>h9: there is no such queue at a link; write queue@FROM>TO");
+    refuses(PAIR "load echo\nmeasure latency@h2>h1\n",
+            "x.exp:7: latency@h2>h1: there is no such PVC; write latency@FROM>TO");
+    refuses("topology {\nhost h[1-2]\nlink h1 h2\n}\nload echo\nmeasure latency\n",
+            "x.exp:6: latency: the topology has no PVC; add to it: pvc FROM TO");
+    refuses("vary b h2 h3\ntopology {\nhost h1\nhost $b\nlink h1 $b\npvc h1 $b\n}\nload echo\nmeasure latency@h1>h2\n",
+            "x.exp:9: latency@h1>h2: there is no such PVC; write latency@FROM>TO\nx.exp: this is at b=h3");
+    refuses("topology nofile\nprogram true\nvalue x (1)\n", "x.exp:1: cannot read the topology nofile");
     refuses(PAIR "load echo\ntime 1ns\nmeasure latency\n", "x.exp:7: \"1ns\" is not a time of 1us or more");
     refuses(PAIR "load echo\ntime 1s\nwarmup 2s\nmeasure latency\n", "x.exp:8: the warm-up is as long as the run");
     refuses("topology nofile\nload echo\nmeasure latency\n", "x.exp:1: cannot read the topology nofile");
