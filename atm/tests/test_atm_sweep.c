@@ -140,6 +140,41 @@ START_TEST(reads_all)
 }
 END_TEST
 
+/* Variables of one line, and points with other numbers of replications. */
+START_TEST(varies_together)
+{
+    static const struct {
+        const char *where, *filled;
+        uint32_t replications;
+        bool skipped;
+    } points[] = {{"n=32 t=1s who=a load=0", "1s", 2, true},
+                  {"n=32 t=1s who=b load=0.3", "1s", 10, false},
+                  {"n=32 t=1s who=c load=0.3", "1s", 4, false},
+                  {"n=128 t=$base-2 who=a load=0", "9-2", 2, false},
+                  {"n=128 t=$base-2 who=b load=0.3", "9-2", 10, false},
+                  {"n=128 t=$base-2 who=c load=0.3", "9-2", 4, false}};
+    struct sweep_experiment e;
+    ck_assert_int_eq(parse("set base 9\nvary n,t 32,1s 128,$base-2\nvary who,load a,0 b,0.3 c,0.3\n"
+                           "replications 2\nreplications 10 load=0.3\nreplications 4 load=0.3 who=c\n"
+                           "skip n=32 who=a\nprogram true\nvalue x (1)\n",
+                           &e),
+                     0);
+    ck_assert_uint_eq(sweep_point_count(&e), 6);
+    ck_assert_uint_eq(sweep_replications_most(&e), 10);
+    for (size_t i = 0; i < 6; i++) {
+        struct sweep_run run = {.experiment = &e, .point = i};
+        char where[256], *filled = sweep_substitute(&run, "$t");
+        sweep_point_format(&e, i, where, sizeof where);
+        ck_assert_str_eq(where, points[i].where);
+        ck_assert_str_eq(filled, points[i].filled);
+        ck_assert_uint_eq(sweep_point_replications(&e, i), points[i].replications);
+        ck_assert(sweep_point_is_skipped(&e, i) == points[i].skipped);
+        free(filled);
+    }
+    sweep_experiment_free(&e);
+}
+END_TEST
+
 static void refuses(const char *text, const char *message)
 {
     struct sweep_experiment e;
@@ -164,6 +199,21 @@ START_TEST(refuses_mistakes)
     refuses("vary 9 1\n", "x.exp:1: \"9\" is not a name");
     refuses("vary a 1..1000+1\nvary b 1..1000+1\n", "x.exp:2: more than 100000 points; vary less");
     refuses("skip size=1\n", "x.exp:1: \"size=1\" does not begin with a variable");
+    refuses("vary size 1 2\nskip size=3\n", "x.exp:2: size=3: the variable of line 1 has no such value");
+    refuses("vary a 1 2\nreplications 5 b=1\n", "x.exp:2: \"b=1\" does not begin with a variable");
+    refuses("vary a 1 2\nreplications 5 a=3\n", "x.exp:2: a=3: the variable of line 1 has no such value");
+    refuses("vary a 1 2\nreplications many a=1\n", "x.exp:2: replications many: give a number from 1 to 1000");
+    refuses("vary a,b 1,2 3\n", "x.exp:1: \"3\": give 2 values with commas between them, one for each variable");
+    refuses("vary a,b 1,2,3\n", "x.exp:1: \"1,2,3\": give 2 values with commas");
+    refuses("vary a,b 1, 2,3\n", "x.exp:1: \"1,\": give 2 values with commas");
+    refuses("vary a,b 1..3+1,2\n", "x.exp:1: \"1..3+1,2\": give 2 values with commas between them, one for each "
+                                   "variable, and no ranges");
+    refuses("vary a, 1,2\n", "x.exp:1: \"\" is not a name");
+    refuses("vary a,a 1,2\n", "x.exp:1: a is already declared on line 1");
+    refuses("vary a,b 1,$a\n", "x.exp:1: there is no variable \"a\"; declare it on an earlier line");
+    refuses("set a $a\n", "x.exp:1: there is no variable \"a\"; declare it on an earlier line");
+    refuses("vary a 1..1000+1\nvary b 1..100+1\nreplications 1000\nprogram true\nvalue x (1)\n",
+            "x.exp:5: 100000000 runs, more than 1000000; vary less, or give fewer replications");
     refuses("title a\ntitle b\n", "x.exp:2: title is already on line 1; give it once");
     refuses("title $a\n", "x.exp:1: there is no variable \"a\"; add above: vary a VALUE..., or write $$");
     refuses("topology {\nhost a\n", "x.exp:1: the topology has no end; add a line with } after it");
@@ -212,4 +262,5 @@ START_TEST(refuses_workloads)
 }
 END_TEST
 
-UNIT_MAIN("atm_sweep", student, estimates, mser5, mser5_of_a_transient, reads_all, refuses_mistakes, refuses_workloads)
+UNIT_MAIN("atm_sweep", student, estimates, mser5, mser5_of_a_transient, reads_all, varies_together, refuses_mistakes,
+          refuses_workloads)

@@ -19,7 +19,8 @@ static const struct {
     {"title", sweep_read_title, 1, "title TEXT"},
     {"topology", sweep_read_topology, 1, "topology FILE, or topology { and lines of atm-topology(5) and }"},
     {"set", sweep_read_set, 2, "set NAME VALUE"},
-    {"vary", sweep_read_vary, 2, "vary NAME VALUE..., or ranges such as 64..1024*2 and 1..9+2"},
+    {"vary", sweep_read_vary, 2,
+     "vary NAME VALUE..., with ranges such as 64..1024*2 and 1..9+2, or vary NAME,NAME VALUE,VALUE..."},
     {"skip", sweep_read_skip, 1, "skip NAME=VALUE..."},
     {"load", sweep_read_load, 1, "load greedy|echo|cbr|poisson|none [size=BYTES] [count=PDUS] [interval=TIME]"},
     {"program", sweep_read_program, 1, "program COMMAND..."},
@@ -27,7 +28,7 @@ static const struct {
     {"time", sweep_read_time, 1, "time TIME"},
     {"warmup", sweep_read_warmup, 1, "warmup MSER-5, or warmup TIME"},
     {"limit", sweep_read_limit, 1, "limit TIME"},
-    {"replications", sweep_read_replications, 1, "replications NUMBER"},
+    {"replications", sweep_read_replications, 1, "replications NUMBER [NAME=VALUE ...]"},
     {"seed", sweep_read_seed, 1, "seed NUMBER"},
     {"confidence", sweep_read_confidence, 1, "confidence PERCENT"},
     {"measure", sweep_read_measure, 1, "measure RESULT..."},
@@ -146,6 +147,10 @@ static void check_whole(struct sweep_reader *s)
     if (!e->column_count)
         pvma_reader_complain(&s->r, s->r.line, "nothing is measured; add: %s",
                              program ? "value NAME REGULAR-EXPRESSION" : "measure RESULT...");
+    size_t runs = sweep_point_count(e) * sweep_replications_most(e);
+    if (runs > SWEEP_RUNS_MAX)
+        pvma_reader_complain(&s->r, s->r.line, "%zu runs, more than %d; vary less, or give fewer replications", runs,
+                             SWEEP_RUNS_MAX);
     for (size_t i = 0; i < e->column_count; i++)
         if ((e->columns[i].pattern != NULL) != program)
             pvma_reader_complain(&s->r, e->columns[i].line,
@@ -208,6 +213,12 @@ int sweep_experiment_load(const char *path, struct sweep_experiment *e)
     return error;
 }
 
+static void free_condition(struct sweep_condition *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        free(c->values[i]);
+}
+
 void sweep_experiment_free(struct sweep_experiment *e)
 {
     struct sweep_text *const texts[] = {&e->title, &e->file, &e->block, &e->work, &e->time, &e->warmup_time, &e->limit};
@@ -223,8 +234,9 @@ void sweep_experiment_free(struct sweep_experiment *e)
     for (size_t i = 0; i < e->plot_count; i++)
         free(e->plots[i].title);
     for (size_t i = 0; i < e->skip_count; i++)
-        for (size_t k = 0; k < e->skips[i].count; k++)
-            free(e->skips[i].values[k]);
+        free_condition(&e->skips[i]);
+    for (size_t i = 0; i < e->exception_count; i++)
+        free_condition(&e->exceptions[i].condition);
     free(e->path);
     free(e->name);
     *e = (struct sweep_experiment){0};

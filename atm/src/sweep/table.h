@@ -9,7 +9,8 @@
 struct sweep_table {
     const struct sweep_experiment *experiment;
     size_t points;
-    struct sweep_results *results; /* point * replications + replication - 1 */
+    uint32_t most;                 /* runs of a point */
+    struct sweep_results *results; /* point * most + replication - 1 */
     bool *done;                    /* of each run */
 };
 

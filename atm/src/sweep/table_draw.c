@@ -15,6 +15,13 @@ struct curves {
     size_t count;
 };
 
+/* Whether a variable tells curves apart: one that follows x does not. */
+static bool tells_apart(const struct curves *c, size_t variable)
+{
+    const struct sweep_variable *v = c->table->experiment->variables;
+    return (int)variable == c->plot->series || v[variable].leader != v[c->plot->x].leader;
+}
+
 /* The names of a curve: its series, and the values of other variables, which make curves of their own. */
 static void name_curve(const struct curves *c, size_t point, char *name, size_t size)
 {
@@ -24,7 +31,7 @@ static void name_curve(const struct curves *c, size_t point, char *name, size_t 
     if (c->plot->series >= 0)
         used = (size_t)snprintf(name, size, "%s", sweep_point_value(e, point, (size_t)c->plot->series));
     for (size_t i = 0; i < e->variable_count && used < size; i++)
-        if (e->variables[i].varies && (int)i != c->plot->x && (int)i != c->plot->series)
+        if (e->variables[i].varies && tells_apart(c, i) && (int)i != c->plot->series)
             used += (size_t)snprintf(name + used, size - used, "%s%s %s", used ? ", " : "", e->variables[i].name,
                                      sweep_point_value(e, point, i));
     if (!used)
@@ -35,8 +42,7 @@ static bool same_curve(const struct curves *c, size_t a, size_t b)
 {
     const struct sweep_experiment *e = c->table->experiment;
     for (size_t i = 0; i < e->variable_count; i++)
-        if (((int)i != c->plot->x || (int)i == c->plot->series) &&
-            strcmp(sweep_point_value(e, a, i), sweep_point_value(e, b, i)) != 0)
+        if (tells_apart(c, i) && strcmp(sweep_point_value(e, a, i), sweep_point_value(e, b, i)) != 0)
             return false;
     return true;
 }
@@ -80,7 +86,7 @@ static void write_points(const struct curves *c, size_t curve, FILE *gnuplot)
             continue;
         struct sweep_estimate s = sweep_table_estimate(c->table, p, (size_t)c->plot->y);
         fprintf(gnuplot, "%.8g %.8g", x_of(c, p), s.mean);
-        if (c->table->experiment->replications > 1)
+        if (c->table->most > 1)
             fprintf(gnuplot, " %.8g", s.half_width);
         fprintf(gnuplot, "\n");
     }
@@ -105,7 +111,7 @@ static void draw(const struct sweep_table *table, const struct sweep_plot *plot,
     for (size_t i = 0; i < c.count; i++) {
         char name[256];
         name_curve(&c, c.first[i], name, sizeof name);
-        plot_curve(gnuplot, i == 0, (unsigned)i + 1, e->replications > 1 ? PLOT_BARS : PLOT_LINE, name);
+        plot_curve(gnuplot, i == 0, (unsigned)i + 1, table->most > 1 ? PLOT_BARS : PLOT_LINE, name);
     }
     plot_data(gnuplot);
     for (size_t i = 0; i < c.count; i++)
