@@ -258,6 +258,10 @@ START_TEST(refuses_workloads)
     refuses("model nothing\nmeasure trip\n", "x.exp:1: there is no model \"nothing\"; there are suns-echo");
     refuses("model an2-echo size=0\nmeasure trip\n", "x.exp:1: size=0: give a number from 1 to 8192");
     refuses("model an2-echo\nmeasure speed\n", "x.exp:2: speed cannot be measured here; there are trip");
+    refuses("model suns-pde background=0.3\nmeasure seconds\n", "background= is the load of an Ethernet");
+    refuses("model suns-pde sequential=64s\nmeasure seconds\n", "x.exp:1: sequential=64s: there is no such option here");
+    refuses("model suns-pde iterations=0\nmeasure seconds\n", "x.exp:1: iterations=0: give a number from 1 to 16");
+    refuses("model suns-matmul sequential=64\nmeasure seconds\n", "x.exp:1: sequential=64: give a time");
     refuses("model suns-echo stack=fore5 network=fddi\nmeasure trip\n", "suns-echo: the Fore API needs network=atm");
 }
 END_TEST
