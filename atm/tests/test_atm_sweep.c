@@ -175,6 +175,19 @@ START_TEST(varies_together)
 }
 END_TEST
 
+/* Points by numbers: a value that is no number is neither below nor above. */
+START_TEST(skips_by_numbers)
+{
+    struct sweep_experiment e;
+    ck_assert_int_eq(
+        parse("vary a x y\nvary n 2 9 10 10k\nskip a=x n>9\nskip n<9 a=x\nskip a<1\nprogram true\nvalue x (1)\n", &e),
+        0);
+    for (size_t i = 0; i < 8; i++)
+        ck_assert_msg(sweep_point_is_skipped(&e, i) == (i == 0 || i == 2), "point %zu", i);
+    sweep_experiment_free(&e);
+}
+END_TEST
+
 static void refuses(const char *text, const char *message)
 {
     struct sweep_experiment e;
@@ -200,6 +213,9 @@ START_TEST(refuses_mistakes)
     refuses("vary a 1..1000+1\nvary b 1..1000+1\n", "x.exp:2: more than 100000 points; vary less");
     refuses("skip size=1\n", "x.exp:1: \"size=1\" does not begin with a variable");
     refuses("vary size 1 2\nskip size=3\n", "x.exp:2: size=3: the variable of line 1 has no such value");
+    refuses("vary size 1 2\nskip size>1k\n", "x.exp:2: size>1k: give a number after >");
+    refuses("vary size 1 2\nskip size<\n", "x.exp:2: size<: give a number after <");
+    refuses("vary size 1 2\nskip length>1\n", "x.exp:2: \"length>1\" does not begin with a variable");
     refuses("vary a 1 2\nreplications 5 b=1\n", "x.exp:2: \"b=1\" does not begin with a variable");
     refuses("vary a 1 2\nreplications 5 a=3\n", "x.exp:2: a=3: the variable of line 1 has no such value");
     refuses("vary a 1 2\nreplications many a=1\n", "x.exp:2: replications many: give a number from 1 to 1000");
@@ -259,12 +275,19 @@ START_TEST(refuses_workloads)
     refuses("model an2-echo size=0\nmeasure trip\n", "x.exp:1: size=0: give a number from 1 to 8192");
     refuses("model an2-echo\nmeasure speed\n", "x.exp:2: speed cannot be measured here; there are trip");
     refuses("model suns-pde background=0.3\nmeasure seconds\n", "background= is the load of an Ethernet");
-    refuses("model suns-pde sequential=64s\nmeasure seconds\n", "x.exp:1: sequential=64s: there is no such option here");
+    refuses("model suns-pde sequential=64s\nmeasure seconds\n",
+            "x.exp:1: sequential=64s: there is no such option here");
     refuses("model suns-pde iterations=0\nmeasure seconds\n", "x.exp:1: iterations=0: give a number from 1 to 16");
     refuses("model suns-matmul sequential=64\nmeasure seconds\n", "x.exp:1: sequential=64: give a time");
+    refuses("model tum-stream paced=yes\nmeasure receiver\n", "paced=yes is for udp, fore34 and fore5");
+    refuses("model tum-stream stack=fore5 host=ibm size=4096\nmeasure receiver\n", "9188 octets on HP, 4092 on IBM");
+    refuses("model tum-stream stack=fore5 network=ethernet\nmeasure receiver\n", "the Fore API needs network=atm");
+    refuses("model tum-stream\nmeasure throughput\n",
+            "x.exp:2: throughput cannot be measured here; there are sender, receiver, arrived");
+    refuses("model tum-echo daemons=fore\nmeasure trip\n", "daemons=fore is for stack=pvm-daemon");
     refuses("model suns-echo stack=fore5 network=fddi\nmeasure trip\n", "suns-echo: the Fore API needs network=atm");
 }
 END_TEST
 
-UNIT_MAIN("atm_sweep", student, estimates, mser5, mser5_of_a_transient, reads_all, varies_together, refuses_mistakes,
-          refuses_workloads)
+UNIT_MAIN("atm_sweep", student, estimates, mser5, mser5_of_a_transient, reads_all, varies_together, skips_by_numbers,
+          refuses_mistakes, refuses_workloads)

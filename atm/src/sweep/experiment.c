@@ -21,7 +21,7 @@ static const struct {
     {"set", sweep_read_set, 2, "set NAME VALUE"},
     {"vary", sweep_read_vary, 2,
      "vary NAME VALUE..., with ranges such as 64..1024*2 and 1..9+2, or vary NAME,NAME VALUE,VALUE..."},
-    {"skip", sweep_read_skip, 1, "skip NAME=VALUE..."},
+    {"skip", sweep_read_skip, 1, "skip NAME=VALUE... (or NAME<NUMBER, NAME>NUMBER)"},
     {"load", sweep_read_load, 1, "load greedy|echo|cbr|poisson|none [size=BYTES] [count=PDUS] [interval=TIME]"},
     {"program", sweep_read_program, 1, "program COMMAND..."},
     {"model", sweep_read_model, 1, "model NAME [option=value ...]"},
@@ -216,7 +216,7 @@ int sweep_experiment_load(const char *path, struct sweep_experiment *e)
 static void free_condition(struct sweep_condition *c)
 {
     for (size_t i = 0; i < c->count; i++)
-        free(c->values[i]);
+        free(c->parts[i].value);
 }
 
 void sweep_experiment_free(struct sweep_experiment *e)

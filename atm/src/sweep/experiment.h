@@ -50,10 +50,13 @@ struct sweep_plot {
     bool log_x, log_y;
 };
 
-/* Some points: those with all these values. */
+/* Some points: those where all of these hold. */
 struct sweep_condition {
-    int variables[SWEEP_CONDITIONS_MAX];
-    char *values[SWEEP_CONDITIONS_MAX];
+    struct {
+        int variable;
+        char sign; /* '=': this value; '<', '>': a number below, above it */
+        char *value;
+    } parts[SWEEP_CONDITIONS_MAX];
     size_t count;
 };
 

@@ -23,7 +23,7 @@ sweep_read_line sweep_read_title, sweep_read_topology, sweep_read_set, sweep_rea
     sweep_read_replications, sweep_read_seed, sweep_read_confidence, sweep_read_measure, sweep_read_value,
     sweep_read_plot;
 
-/* Reads the words NAME=VALUE from `first` on; complains about variables and values that there are not. */
+/* Reads the words NAME=VALUE, NAME<NUMBER and NAME>NUMBER from `first` on; complains about what is not there. */
 void sweep_read_condition(struct sweep_reader *s, unsigned first, struct sweep_condition *condition);
 
 /* Whether a text may be the name of a variable, or with characters of `more` also of something else; else complains. */

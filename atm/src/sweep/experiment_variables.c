@@ -229,24 +229,19 @@ void sweep_read_vary(struct sweep_reader *s)
 
 /* ---- points by their values ---- */
 
-/* The variable of a word NAME=VALUE, and its value; -1 after a message. */
-static int named_variable(struct sweep_reader *s, const char *word, const char **value)
-{
-    const char *equals = strchr(word, '=');
-    int variable = equals ? sweep_experiment_variable(s->e, word, (size_t)(equals - word)) : -1;
-    *value = equals ? equals + 1 : "";
-    if (variable < 0)
-        COMPLAIN(s, "\"%.40s\" does not begin with a variable; write NAME=VALUE, with a variable of an earlier line",
-                 word);
-    return variable;
-}
-
 static bool has_value(const struct sweep_variable *v, const char *value)
 {
     for (size_t i = 0; i < v->count; i++)
         if (!strcmp(v->values[i], value))
             return true;
     return false;
+}
+
+static bool is_number(const char *text)
+{
+    char *end;
+    strtod(text, &end);
+    return *text && !*end;
 }
 
 void sweep_read_condition(struct sweep_reader *s, unsigned first, struct sweep_condition *condition)
@@ -256,15 +251,21 @@ void sweep_read_condition(struct sweep_reader *s, unsigned first, struct sweep_c
         return;
     }
     for (unsigned i = first; i < s->r.words; i++) {
-        const char *value;
-        int variable = named_variable(s, s->r.word[i], &value);
-        if (variable < 0)
+        const char *word = s->r.word[i], *sign = word + strcspn(word, "=<>");
+        int variable = *sign ? sweep_experiment_variable(s->e, word, (size_t)(sign - word)) : -1;
+        if (variable < 0) {
+            COMPLAIN(s,
+                     "\"%.40s\" does not begin with a variable; write NAME=VALUE, with a variable of an earlier line",
+                     word);
             continue;
-        if (!has_value(&s->e->variables[variable], value))
-            COMPLAIN(s, "%.40s: the variable of line %u has no such value", s->r.word[i],
-                     s->e->variables[variable].line);
-        condition->variables[condition->count] = variable;
-        condition->values[condition->count++] = pvma_copy_text(value);
+        }
+        if (*sign == '=' && !has_value(&s->e->variables[variable], sign + 1))
+            COMPLAIN(s, "%.40s: the variable of line %u has no such value", word, s->e->variables[variable].line);
+        if (*sign != '=' && !is_number(sign + 1))
+            COMPLAIN(s, "%.40s: give a number after %c", word, *sign);
+        condition->parts[condition->count].variable = variable;
+        condition->parts[condition->count].sign = *sign;
+        condition->parts[condition->count++].value = pvma_copy_text(sign + 1);
     }
 }
 

@@ -32,11 +32,20 @@ const char *sweep_point_value(const struct sweep_experiment *e, size_t point, si
     return e->variables[variable].values[point % e->variables[leader].count];
 }
 
+static bool compares(const char *text, char sign, const char *with)
+{
+    char *end;
+    double number = strtod(text, &end), other = strtod(with, NULL);
+    return !*end && (sign == '<' ? number < other : number > other);
+}
+
 static bool holds(const struct sweep_condition *c, const struct sweep_experiment *e, size_t point)
 {
-    for (size_t i = 0; i < c->count; i++)
-        if (strcmp(sweep_point_value(e, point, (size_t)c->variables[i]), c->values[i]) != 0)
+    for (size_t i = 0; i < c->count; i++) {
+        const char *value = sweep_point_value(e, point, (size_t)c->parts[i].variable), *with = c->parts[i].value;
+        if (c->parts[i].sign == '=' ? strcmp(value, with) != 0 : !compares(value, c->parts[i].sign, with))
             return false;
+    }
     return true;
 }
 

@@ -22,6 +22,16 @@ static bool tells_apart(const struct curves *c, size_t variable)
     return (int)variable == c->plot->series || v[variable].leader != v[c->plot->x].leader;
 }
 
+/* A figure alone says nothing without the variable's name. Returns the length. */
+static size_t name_series(const struct curves *c, size_t point, char *name, size_t size)
+{
+    const struct sweep_experiment *e = c->table->experiment;
+    const char *value = sweep_point_value(e, point, (size_t)c->plot->series);
+    bool figure = strspn(value, "0123456789.") > 0;
+    return (size_t)snprintf(name, size, "%s%s%s", figure ? e->variables[c->plot->series].name : "", figure ? " " : "",
+                            value);
+}
+
 /* The names of a curve: its series, and the values of other variables, which make curves of their own. */
 static void name_curve(const struct curves *c, size_t point, char *name, size_t size)
 {
@@ -29,7 +39,7 @@ static void name_curve(const struct curves *c, size_t point, char *name, size_t 
     size_t used = 0;
     name[0] = 0;
     if (c->plot->series >= 0)
-        used = (size_t)snprintf(name, size, "%s", sweep_point_value(e, point, (size_t)c->plot->series));
+        used = name_series(c, point, name, size);
     for (size_t i = 0; i < e->variable_count && used < size; i++)
         if (e->variables[i].varies && tells_apart(c, i) && (int)i != c->plot->series)
             used += (size_t)snprintf(name + used, size - used, "%s%s %s", used ? ", " : "", e->variables[i].name,
