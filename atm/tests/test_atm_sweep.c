@@ -54,6 +54,27 @@ START_TEST(estimates)
 }
 END_TEST
 
+/* The ends of the intervals are those of the usual tables of the sign test: the second value of 8 and 10 at 90 %. */
+START_TEST(medians)
+{
+    static const double values[] = {100, 6, 8, 10, 12, 1, 20, 30, 15, 40}; /* 1 6 8 10 12 15 20 30 40 100 */
+    struct sweep_estimate e = sweep_estimate_median(values, 10, 0.90);
+    ck_assert_double_eq(e.mean, 13.5);
+    ck_assert_double_eq(e.half_width, 40 - 13.5);
+    e = sweep_estimate_median(values, 10, 0.99);
+    ck_assert_double_eq(e.half_width, 100 - 13.5);
+    e = sweep_estimate_median(values, 5, 0.90); /* 6 8 10 12 100 */
+    ck_assert_double_eq(e.mean, 10);
+    ck_assert_double_eq(e.half_width, 90);
+    e = sweep_estimate_median(values, 1, 0.95);
+    ck_assert_double_eq(e.mean, 100);
+    ck_assert_double_eq(e.half_width, 0);
+    ck_assert_uint_eq(sweep_median_least(0.90), 5);
+    ck_assert_uint_eq(sweep_median_least(0.95), 6);
+    ck_assert_uint_eq(sweep_median_least(0.99), 8);
+}
+END_TEST
+
 /* 1000 observations, of which the first `raised` are higher by `by`, with a little alternation. */
 static size_t mser(size_t raised, double by)
 {
@@ -216,6 +237,9 @@ START_TEST(refuses_mistakes)
     refuses("vary size 1 2\nskip size>1k\n", "x.exp:2: size>1k: give a number after >");
     refuses("vary size 1 2\nskip size<\n", "x.exp:2: size<: give a number after <");
     refuses("vary size 1 2\nskip length>1\n", "x.exp:2: \"length>1\" does not begin with a variable");
+    refuses("estimate mode\n", "x.exp:1: estimate mode: give mean or median");
+    refuses("vary a 1 2\nestimate median\nreplications 5 a=2\nprogram true\nvalue x (1)\n",
+            "x.exp:5: the median of 5 runs has no confidence interval of 95 %; give 6 replications or more");
     refuses("vary a 1 2\nreplications 5 b=1\n", "x.exp:2: \"b=1\" does not begin with a variable");
     refuses("vary a 1 2\nreplications 5 a=3\n", "x.exp:2: a=3: the variable of line 1 has no such value");
     refuses("vary a 1 2\nreplications many a=1\n", "x.exp:2: replications many: give a number from 1 to 1000");
@@ -289,5 +313,5 @@ START_TEST(refuses_workloads)
 }
 END_TEST
 
-UNIT_MAIN("atm_sweep", student, estimates, mser5, mser5_of_a_transient, reads_all, varies_together, skips_by_numbers,
-          refuses_mistakes, refuses_workloads)
+UNIT_MAIN("atm_sweep", student, estimates, medians, mser5, mser5_of_a_transient, reads_all, varies_together,
+          skips_by_numbers, refuses_mistakes, refuses_workloads)

@@ -75,6 +75,16 @@ static struct lab_setup setup_of(const struct sweep_model_options *o, unsigned h
     return setup;
 }
 
+static bool is_pvm(const struct sweep_model_options *o)
+{
+    return o->stack == LAB_PVM_DIRECT || o->stack == LAB_PVM_DAEMON;
+}
+
+static double packing_us(const struct pvma_host_costs *costs, uint32_t bytes)
+{
+    return costs->pvm_send.fixed_us + costs->pvm_send.byte_us * bytes;
+}
+
 static int run_echo(const struct sweep_model_options *o, double results[SWEEP_MODEL_RESULTS])
 {
     struct pvma_topology topology;
@@ -85,6 +95,7 @@ static int run_echo(const struct sweep_model_options *o, double results[SWEEP_MO
     results[0] = r.trip_us;
     results[1] = r.trip_us / 2;
     results[2] = r.done && r.trip_us > 0 ? 2.0 * o->size / r.trip_us : 0;
+    results[3] = is_pvm(o) ? 2 * packing_us(&setup.costs, o->size) : 0;
     return r.done ? 0 : PVMC_ELIMIT;
 }
 
@@ -173,7 +184,7 @@ const struct sweep_model sweep_models_suns[] = {
     {.name = "suns-echo",
      .options = echo_options,
      .initial = {.stack = LAB_TCP, .size = 4, .nodelay = true},
-     .results = {{"trip", "us"}, {"latency", "us"}, {"throughput", "MB/s"}},
+     .results = {{"trip", "us"}, {"latency", "us"}, {"throughput", "MB/s"}, {"packing", "us"}},
      .check = check,
      .prepare = prepare,
      .run = run_echo},

@@ -7,6 +7,7 @@
 #include "core/log.h"
 #include "experiment_lines.h"
 #include "point.h"
+#include "statistics.h"
 
 enum { ERRORS_MAX = 10 };
 
@@ -30,6 +31,7 @@ static const struct {
     {"limit", sweep_read_limit, 1, "limit TIME"},
     {"replications", sweep_read_replications, 1, "replications NUMBER [NAME=VALUE ...]"},
     {"seed", sweep_read_seed, 1, "seed NUMBER"},
+    {"estimate", sweep_read_estimate, 1, "estimate mean, or estimate median"},
     {"confidence", sweep_read_confidence, 1, "confidence PERCENT"},
     {"measure", sweep_read_measure, 1, "measure RESULT..."},
     {"value", sweep_read_value, 2, "value NAME REGULAR-EXPRESSION, with the number in a group"},
@@ -68,7 +70,7 @@ static void read_words(struct sweep_reader *s)
     pvma_reader_complain(
         &s->r, s->r.line,
         "\"%.40s\" cannot begin a line; lines begin with title, topology, set, vary, skip, load, program, "
-        "model, time, warmup, limit, replications, seed, confidence, measure, value or plot",
+        "model, time, warmup, limit, replications, seed, estimate, confidence, measure, value or plot",
         s->r.word[0]);
 }
 
@@ -133,6 +135,16 @@ static void read_lines(struct sweep_reader *s, char *text)
 
 /* ---- the whole ---- */
 
+/* A median's confidence interval ends at two of its values, so some values are needed. */
+static void check_median(struct sweep_reader *s, uint32_t replications)
+{
+    size_t least = sweep_median_least(s->e->confidence / 100.0);
+    if (replications > 1 && replications < least)
+        pvma_reader_complain(&s->r, s->r.line,
+                             "the median of %u runs has no confidence interval of %u %%; give %zu replications or more",
+                             replications, s->e->confidence, least);
+}
+
 static void check_whole(struct sweep_reader *s)
 {
     const struct sweep_experiment *e = s->e;
@@ -147,6 +159,8 @@ static void check_whole(struct sweep_reader *s)
     if (!e->column_count)
         pvma_reader_complain(&s->r, s->r.line, "nothing is measured; add: %s",
                              program ? "value NAME REGULAR-EXPRESSION" : "measure RESULT...");
+    for (size_t i = 0; i <= e->exception_count && e->median; i++)
+        check_median(s, i ? e->exceptions[i - 1].replications : e->replications);
     size_t runs = sweep_point_count(e) * sweep_replications_most(e);
     if (runs > SWEEP_RUNS_MAX)
         pvma_reader_complain(&s->r, s->r.line, "%zu runs, more than %d; vary less, or give fewer replications", runs,

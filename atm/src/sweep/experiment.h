@@ -99,6 +99,7 @@ struct sweep_experiment {
     size_t exception_count;
     uint32_t replications; /* of points without an exception */
     uint32_t seed, confidence;
+    bool median; /* of the runs at a point, instead of the mean */
 };
 
 /*

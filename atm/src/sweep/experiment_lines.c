@@ -139,6 +139,13 @@ void sweep_read_seed(struct sweep_reader *s)
     set_number(s, &s->e->seed, 0, INT32_MAX);
 }
 
+void sweep_read_estimate(struct sweep_reader *s)
+{
+    s->e->median = !strcmp(s->r.word[1], "median");
+    if (!s->e->median && strcmp(s->r.word[1], "mean") != 0)
+        COMPLAIN(s, "estimate %.40s: give mean or median", s->r.word[1]);
+}
+
 void sweep_read_confidence(struct sweep_reader *s)
 {
     set_number(s, &s->e->confidence, 50, 99);

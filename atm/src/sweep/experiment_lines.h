@@ -20,8 +20,8 @@ typedef void sweep_read_line(struct sweep_reader *s);
 
 sweep_read_line sweep_read_title, sweep_read_topology, sweep_read_set, sweep_read_vary, sweep_read_skip,
     sweep_read_load, sweep_read_program, sweep_read_model, sweep_read_time, sweep_read_warmup, sweep_read_limit,
-    sweep_read_replications, sweep_read_seed, sweep_read_confidence, sweep_read_measure, sweep_read_value,
-    sweep_read_plot;
+    sweep_read_replications, sweep_read_seed, sweep_read_estimate, sweep_read_confidence, sweep_read_measure,
+    sweep_read_value, sweep_read_plot;
 
 /* Reads the words NAME=VALUE, NAME<NUMBER and NAME>NUMBER from `first` on; complains about what is not there. */
 void sweep_read_condition(struct sweep_reader *s, unsigned first, struct sweep_condition *condition);

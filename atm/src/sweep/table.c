@@ -48,7 +48,9 @@ static struct sweep_estimate estimate(const struct sweep_table *table, size_t po
         const struct sweep_results *r = &table->results[point * table->most + i];
         values[i] = warmup ? r->warmup_us : r->values[column];
     }
-    return sweep_estimate(values, runs, table->experiment->confidence / 100.0);
+    double confidence = table->experiment->confidence / 100.0;
+    return table->experiment->median && !warmup ? sweep_estimate_median(values, runs, confidence)
+                                                : sweep_estimate(values, runs, confidence);
 }
 
 struct sweep_estimate sweep_table_estimate(const struct sweep_table *table, size_t point, size_t column)
@@ -106,7 +108,8 @@ void sweep_table_print(const struct sweep_table *table, FILE *out)
         if (sweep_table_has(table, p))
             print_point(table, p, out);
     if (table->most > 1)
-        fprintf(out, "\n+-: half the width of the %u %% confidence interval over %s%u runs\n", e->confidence,
+        fprintf(out, "\n%s +- %s the %u %% confidence interval over %s%u runs\n", e->median ? "median" : "mean",
+                e->median ? "the farther end of" : "half the width of", e->confidence,
                 e->exception_count ? "up to " : "", table->most);
 }
 
