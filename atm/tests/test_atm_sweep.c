@@ -240,6 +240,14 @@ START_TEST(refuses_mistakes)
     refuses("estimate mode\n", "x.exp:1: estimate mode: give mean or median");
     refuses("vary a 1 2\nestimate median\nreplications 5 a=2\nprogram true\nvalue x (1)\n",
             "x.exp:5: the median of 5 runs has no confidence interval of 95 %; give 6 replications or more");
+    refuses("vary n 1 2 1\n", "x.exp:1: n has the value 1 twice; give it once");
+    refuses("vary n 512..2048*2 1024\n", "x.exp:1: n has the value 1024 twice; give it once");
+    refuses("time 1s 2s\n", "x.exp:1: \"2s\" is too much; write: time TIME");
+    refuses("topology {host a\n", "x.exp:1: \"a\" is too much; write: topology FILE, or topology {");
+    refuses("confidence 95 %\n", "x.exp:1: \"%\" is too much; write: confidence PERCENT");
+    refuses("link a b\n", "x.exp:1: \"link\" belongs to a topology; write it between topology { and }");
+    refuses("vary a 1\nmeasure latency\nplot p x=a y=latency log=z\n", "x.exp:3: log=z: give x, y or xy");
+    refuses("vary a 1\nmeasure latency\nplot p x=a y=latency log=\n", "x.exp:3: log=: give x, y or xy");
     refuses("vary a 1 2\nreplications 5 b=1\n", "x.exp:2: \"b=1\" does not begin with a variable");
     refuses("vary a 1 2\nreplications 5 a=3\n", "x.exp:2: a=3: the variable of line 1 has no such value");
     refuses("vary a 1 2\nreplications many a=1\n", "x.exp:2: replications many: give a number from 1 to 1000");
@@ -290,7 +298,10 @@ START_TEST(refuses_workloads)
     refuses("vary b h2 h3\ntopology {\nhost h1\nhost $b\nlink h1 $b\npvc h1 $b\n}\nload echo\nmeasure latency@h1>h2\n",
             "x.exp:9: latency@h1>h2: there is no such PVC; write latency@FROM>TO\nx.exp: this is at b=h3");
     refuses("topology nofile\nprogram true\nvalue x (1)\n", "x.exp:1: cannot read the topology nofile");
-    refuses(PAIR "load echo\ntime 1ns\nmeasure latency\n", "x.exp:7: \"1ns\" is not a time of 1us or more");
+    refuses(PAIR "load echo\ntime 1ns\nmeasure latency\n",
+            "x.exp:7: \"1ns\" is not a time of 1us or more; write 100ms");
+    refuses(PAIR "load echo\nwarmup MSER5\nmeasure latency\n",
+            "x.exp:7: \"MSER5\" is not a time of 0 or more; write MSER-5, 100ms or 2s");
     refuses(PAIR "load echo\ntime 1s\nwarmup 2s\nmeasure latency\n", "x.exp:8: the warm-up is as long as the run");
     refuses("topology nofile\nload echo\nmeasure latency\n", "x.exp:1: cannot read the topology nofile");
     refuses("vary n 1 0\ntopology {\nhost h[1-2]\nlink h1 h2 loss=$n.5\n}\nload echo\nmeasure latency\n",

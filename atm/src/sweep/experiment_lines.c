@@ -221,6 +221,8 @@ static void set_axis(struct sweep_reader *s, struct sweep_plot *plot, const char
         plot->y = sweep_experiment_column(s->e, y);
     else if (series && (plot->series = sweep_experiment_variable(s->e, series, strlen(series))) < 0)
         COMPLAIN(s, "series=%.40s: there is no such variable on an earlier line", series);
+    else if (log && (!*log || log[strspn(log, "xy")]))
+        COMPLAIN(s, "log=%.40s: give x, y or xy", log);
     else if (log)
         plot->log_x = strchr(log, 'x') != NULL, plot->log_y = strchr(log, 'y') != NULL;
     else if (!series)

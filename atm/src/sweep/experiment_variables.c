@@ -202,6 +202,17 @@ static bool add_word(struct sweep_reader *s, const struct group *group, const ch
     return strstr(word, "..") ? add_range(s, group->first, word) : add_value(s, group->first, word);
 }
 
+/* A point twice is a slip. */
+static void check_twice(struct sweep_reader *s, const struct sweep_variable *v)
+{
+    for (size_t i = 1; i < v->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(v->values[i], v->values[k])) {
+                COMPLAIN(s, "%s has the value %.40s twice; give it once", v->name, v->values[i]);
+                return;
+            }
+}
+
 static void keep_one(struct group *group)
 {
     for (size_t i = 0; i < group->count; i++)
@@ -221,6 +232,8 @@ void sweep_read_vary(struct sweep_reader *s)
     for (size_t i = 0; i < group.count; i++) /* also if something is wrong, so that the lines below find it */
         if (!group.first[i].count)
             add_value(s, &group.first[i], "");
+    if (good && group.count == 1)
+        check_twice(s, group.first);
     if (sweep_point_count(s->e) > SWEEP_POINTS_MAX) {
         COMPLAIN(s, "more than %d points; vary less", SWEEP_POINTS_MAX);
         keep_one(&group);

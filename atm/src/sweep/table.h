@@ -29,6 +29,9 @@ struct sweep_estimate sweep_table_estimate(const struct sweep_table *table, size
 void sweep_table_print(const struct sweep_table *table, FILE *out);
 void sweep_table_csv(const struct sweep_table *table, FILE *out);
 
+/* Where a plot is drawn. */
+void sweep_table_plot_path(const struct sweep_experiment *e, size_t plot, const char *folder, char *path, size_t size);
+
 /* Draws each plot as FOLDER/NAME-PLOT.svg. Returns 0, or -1 after a message on stderr. */
 int sweep_table_draw(const struct sweep_table *table, const char *folder);
 

@@ -103,6 +103,11 @@ static void write_points(const struct curves *c, size_t curve, FILE *gnuplot)
     plot_curve_end(gnuplot);
 }
 
+void sweep_table_plot_path(const struct sweep_experiment *e, size_t plot, const char *folder, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s-%s.svg", folder, e->name, e->plots[plot].name);
+}
+
 static void draw(const struct sweep_table *table, const struct sweep_plot *plot, const char *folder, FILE *gnuplot)
 {
     const struct sweep_experiment *e = table->experiment;
@@ -113,7 +118,7 @@ static void draw(const struct sweep_table *table, const struct sweep_plot *plot,
     find_curves(&c);
     if (!c.count)
         return;
-    snprintf(path, sizeof path, "%s/%s-%s.svg", folder, e->name, plot->name);
+    sweep_table_plot_path(e, (size_t)(plot - e->plots), folder, path, sizeof path);
     snprintf(y, sizeof y, *unit ? "%s, %s" : "%s", e->columns[plot->y].name, unit);
     bool is_time = !pvma_time_parse(e->variables[plot->x].values[0], PVMA_NEVER, &time) && time;
     snprintf(x, sizeof x, "%s%s", e->variables[plot->x].name, is_time ? ", us" : "");

@@ -45,8 +45,8 @@ static void read_time(struct pvma_reader *r, const struct sweep_run *run, const 
 {
     char *value = sweep_substitute(run, text->text);
     if (!value || pvma_time_parse(value, 1000000 * PVMA_S, time) || *time < min)
-        pvma_reader_complain(r, text->line, "\"%.40s\" is not a time of %s or more; write 100ms or 2s",
-                             value ? value : "", min ? "1us" : "0");
+        pvma_reader_complain(r, text->line, "\"%.40s\" is not a time of %s; write %s100ms or 2s", value ? value : "",
+                             min ? "1us or more" : "0 or more", min ? "" : "MSER-5, ");
     free(value);
 }
 
