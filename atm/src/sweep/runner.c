@@ -283,7 +283,6 @@ static void run(struct runner *r)
         end_late(r);
     }
     progress_clear(&r->progress);
-    r->outcome->stopped = interrupted != 0;
 }
 
 static int64_t limit_of(const struct sweep_experiment *e)
@@ -307,21 +306,37 @@ static size_t count_wanted(struct runner *r)
     return runs;
 }
 
-static void catch_signals(struct runner *r, struct sigaction old[2])
+static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+enum { STOP_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
+
+/* They arrive only while the loop waits. A hangup that nohup(1) ignores stays so. */
+static void catch_signals(struct runner *r, struct sigaction old[STOP_SIGNALS])
 {
     struct sigaction action = {.sa_handler = interrupt};
     sigset_t ours;
     sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ours, &r->signals); /* they arrive only while the loop waits */
-    sigaction(SIGINT, &action, &old[0]);
-    sigaction(SIGTERM, &action, &old[1]);
+    for (unsigned i = 0; i < STOP_SIGNALS; i++)
+        sigaddset(&ours, stop_signals[i]);
+    sigprocmask(SIG_BLOCK, &ours, &r->signals);
+    for (unsigned i = 0; i < STOP_SIGNALS; i++) {
+        sigaction(stop_signals[i], &action, &old[i]);
+        if (stop_signals[i] == SIGHUP && old[i].sa_handler == SIG_IGN)
+            sigaction(stop_signals[i], &old[i], NULL);
+    }
+}
+
+/* One that still waits is taken here, so that the results are written. */
+static void release_signals(const struct runner *r, const struct sigaction old[STOP_SIGNALS])
+{
+    sigprocmask(SIG_SETMASK, &r->signals, NULL);
+    for (unsigned i = 0; i < STOP_SIGNALS; i++)
+        sigaction(stop_signals[i], &old[i], NULL);
 }
 
 int sweep_run_all(struct sweep_table *table, const struct sweep_order *order, struct sweep_outcome *outcome)
 {
-    struct sigaction old[2];
+    struct sigaction old[STOP_SIGNALS];
     struct runner r = {.table = table,
                        .order = order,
                        .outcome = outcome,
@@ -329,22 +344,22 @@ int sweep_run_all(struct sweep_table *table, const struct sweep_order *order, st
                        .most = table->most,
                        .limit_ns = limit_of(table->experiment)};
     *outcome = (struct sweep_outcome){0};
+    catch_signals(&r, old); /* before there is something to leave behind */
     if (!pvma_scratch_make("atm-sweep.", r.folder, sizeof r.folder)) {
         pvmc_log(PVMC_LOG_ERROR, "cannot make a folder for the runs, %s: %s", r.folder, strerror(errno));
+        release_signals(&r, old);
         return PVMC_ESYSTEM;
     }
     r.workers = pvma_new(order->workers * sizeof *r.workers);
     r.lost = pvma_new(table->points * sizeof *r.lost);
     progress_begin(&r.progress, order->progress, count_wanted(&r));
     sweep_workload_prepare(table->experiment);
-    catch_signals(&r, old);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     run(&r);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
-    sigaction(SIGINT, &old[0], NULL);
-    sigaction(SIGTERM, &old[1], NULL);
-    sigprocmask(SIG_SETMASK, &r.signals, NULL);
     pvma_scratch_remove(r.folder);
+    release_signals(&r, old);
+    outcome->stopped = interrupted != 0;
     free(r.workers);
     free(r.lost);
     return 0;
