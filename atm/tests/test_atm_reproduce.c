@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include "atm/src/reproduce/experiment.h"
 #include "atm/src/reproduce/fit.h"
+#include "atm/src/reproduce/jobs.h"
 #include "atm/src/lab/lab.h"
 #include "atm/src/lab/layout.h"
 #include "atm/src/report/print.h"
@@ -177,6 +178,30 @@ START_TEST(null_models_take_the_information)
     ck_assert_uint_eq(score_of(&r).predicted_good, 1);
     report_null(&r, "t", "predicted", "c", 79);
     ck_assert_uint_eq(score_of(&r).telling_good, 1);
+    report_free(&r);
+}
+END_TEST
+
+static void run_with_a_network(struct report *r, enum experiment_part part)
+{
+    (void)part;
+    if (layout_speed() != 1)
+        return;
+    report_set(r, "t", "predicted", "c", 100, 0);
+    report_claim(r, "A", true, "1");
+}
+
+/* What a null model does not give is unknown, also if the model has been run before it. */
+START_TEST(null_models_have_nothing_from_models)
+{
+    struct report r;
+    struct job jobs[] = {{.report = &r, .run = run_with_a_network},
+                         {.report = &r, .run = run_with_a_network, .null = true}};
+
+    begin_rules(&r);
+    ck_assert_int_eq(jobs_run(jobs, 2, 1), 0);
+    ck_assert(r.rows[1].known && r.verdicts[0].known);
+    ck_assert(!r.rows[1].has_null && !r.verdicts[0].null_known);
     report_free(&r);
 }
 END_TEST
@@ -453,7 +478,8 @@ START_TEST(fits_find_the_parameter)
 END_TEST
 
 UNIT_MAIN("atm_reproduce", four_apis, tum, thesis, an2, fitted_within_10_predicted_within_20,
-          what_the_network_adds_is_scored, null_models_take_the_information, programs_have_rows_of_their_own,
-          programs_have_null_models_of_their_own, programs_are_stored_exactly, some_claims_do_not_count,
-          programs_judge_claims_too, claims_hold_inside_their_ranges, curves_have_names_of_their_own,
-          printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)
+          what_the_network_adds_is_scored, null_models_take_the_information, null_models_have_nothing_from_models,
+          programs_have_rows_of_their_own, programs_have_null_models_of_their_own, programs_are_stored_exactly,
+          some_claims_do_not_count, programs_judge_claims_too, claims_hold_inside_their_ranges,
+          curves_have_names_of_their_own, printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s,
+          fits_find_the_parameter)

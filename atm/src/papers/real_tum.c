@@ -146,11 +146,9 @@ static struct real_setup run_daemons(struct report *report, const struct host *h
 static void claim_packets(struct report *report, struct real_setup setup, const struct tum_times *times)
 {
     double rate = tum_rate(times, TUM_HP, TUM_BY_UDP, TUM_LONG), longer;
-    struct real_echo echo;
 
     setup.daemons.packet_bytes = 8192;
-    real_echo(&setup, &echo);
-    longer = TUM_LONG / real_echo_us(&echo, TUM_LONG);
+    longer = TUM_LONG / real_echo_one_us(&setup, TUM_LONG);
     report_claim(report, "H12", longer <= rate, "HP: %.2f, %.2f MB/s with 4, 8 KB", rate, longer);
 }
 

@@ -20,11 +20,13 @@ struct run {
     int64_t start_us;
 };
 
+/* Begins the report anew: what other jobs have filled in before this one started is not its own. */
 static _Noreturn void work(const struct job *job, FILE *file)
 {
     struct report *report = job->report;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    report_begin(report);
     if (job->null)
         layout_without_network();
     if (job->programs)

@@ -65,8 +65,11 @@ struct real_echo {
     double bytes[REAL_SIZES_MAX], us[REAL_SIZES_MAX]; /* half the median round trip */
 };
 
-/* Echoes between two hosts. */
+/* Echoes between two hosts: 0 B to 128 KB; to 256 KB by the daemons. */
 void real_echo(const struct real_setup *setup, struct real_echo *echo);
+
+/* Of one size alone, by a few round trips. */
+double real_echo_one_us(const struct real_setup *setup, unsigned bytes);
 
 /* Of one size, which must have been measured. */
 double real_echo_us(const struct real_echo *echo, double bytes);
@@ -76,7 +79,7 @@ double real_echo_r_max(const struct real_echo *echo);
 double real_echo_n_half(const struct real_echo *echo);
 
 /* Sets the cost of a call so that a message of that size takes so long; PVM_ATM_CALL_COST has whole microseconds. */
-void real_fit_call(struct real_setup *setup, double bytes, double us);
+void real_fit_call(struct real_setup *setup, unsigned bytes, double us);
 
 /* The profile's costs of the daemons, and those with which 1 byte and REAL_LONG bytes take so long. */
 struct real_daemons real_daemons_of(const char *profile);

@@ -5,16 +5,16 @@
 #include "base/profile.h"
 #include "real.h"
 
-#define ECHO_SIZES "0,1,4,16,64,128,256,512,1024,2048,4096,8192,16384,32768,65536,131072"
+#define ALL_SIZES "0,1,4,16,64,128,256,512,1024,2048,4096,8192,16384,32768,65536,131072"
 
-enum { ROUND_TRIPS = 20 };
+enum { ROUND_TRIPS = 20, FEW_ROUND_TRIPS = 5 };
 
-void real_echo(const struct real_setup *setup, struct real_echo *echo)
+static void run_echo(const struct real_setup *setup, const char *sizes, unsigned round_trips, struct real_echo *echo)
 {
     char command[256], text[8192], *rest = text, *line;
     double bytes, least_us, median_us;
-    snprintf(command, sizeof command, "echo -r %s -t 127.0.0.2 -n %d -s " ECHO_SIZES "%s",
-             setup->by_daemons ? "daemon" : "direct", ROUND_TRIPS, setup->by_daemons ? ",262144" : "");
+    snprintf(command, sizeof command, "echo -r %s -t 127.0.0.2 -n %u -s %s", setup->by_daemons ? "daemon" : "direct",
+             round_trips, sizes);
     real_run(setup, command, text, sizeof text);
     *echo = (struct real_echo){0};
     while ((line = strsep(&rest, "\n")) && echo->count < REAL_SIZES_MAX)
@@ -24,6 +24,20 @@ void real_echo(const struct real_setup *setup, struct real_echo *echo)
         }
     if (!echo->count)
         real_fail(command);
+}
+
+void real_echo(const struct real_setup *setup, struct real_echo *echo)
+{
+    run_echo(setup, setup->by_daemons ? ALL_SIZES ",262144" : ALL_SIZES, ROUND_TRIPS, echo);
+}
+
+double real_echo_one_us(const struct real_setup *setup, unsigned bytes)
+{
+    struct real_echo echo;
+    char size[16];
+    snprintf(size, sizeof size, "%u", bytes);
+    run_echo(setup, size, FEW_ROUND_TRIPS, &echo);
+    return echo.us[0];
 }
 
 double real_echo_us(const struct real_echo *echo, double bytes)
@@ -56,17 +70,14 @@ double real_echo_n_half(const struct real_echo *echo)
 /* ---- fitting ---- */
 
 /* Each message needs as many calls, so the time grows with their cost along a line. */
-void real_fit_call(struct real_setup *setup, double bytes, double us)
+void real_fit_call(struct real_setup *setup, unsigned bytes, double us)
 {
     enum { TRY_US = 100 };
-    struct real_echo echo;
     double free_us, tried_us;
     setup->call_us = 0;
-    real_echo(setup, &echo);
-    free_us = real_echo_us(&echo, bytes);
+    free_us = real_echo_one_us(setup, bytes);
     setup->call_us = TRY_US;
-    real_echo(setup, &echo);
-    tried_us = real_echo_us(&echo, bytes);
+    tried_us = real_echo_one_us(setup, bytes);
     setup->call_us = us > free_us ? round((us - free_us) / (tried_us - free_us) * TRY_US) : 0;
 }
 
@@ -87,10 +98,12 @@ void real_fit_daemons(struct real_setup *setup, double least_us, double most_us)
     struct real_daemons *d = &setup->daemons;
     double before = 0, before_us = 0;
     struct real_echo echo;
+    char sizes[16];
+    snprintf(sizes, sizeof sizes, "1,%d", REAL_LONG);
     *d = real_daemons_of(setup->profile);
     for (unsigned i = 0; i < STEPS; i++) {
         double tried = d->byte_us, tried_us;
-        real_echo(setup, &echo);
+        run_echo(setup, sizes, FEW_ROUND_TRIPS, &echo);
         tried_us = real_echo_us(&echo, REAL_LONG);
         d->fragment_us += (least_us - real_echo_us(&echo, 1)) / PLACES;
         d->byte_us += (most_us - tried_us) * (tried - before) / (tried_us - before_us);
