@@ -51,7 +51,7 @@ static void print_rows(const struct report *report, FILE *out)
 
 static const char *also(const struct report_verdict *v)
 {
-    return v->known && v->null_known && v->null_holds ? " (also without a network)" : "";
+    return v->known && v->holds && v->null_known && v->null_holds ? " (also without a network)" : "";
 }
 
 static void print_claims(const struct report *report, FILE *out)
