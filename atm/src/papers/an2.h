@@ -5,8 +5,12 @@
 #include "lab/lab.h"
 #include "report/report.h"
 
-/* Figure 7: the mean round trip in us of a UDP echo between two switches that up to three TCP streams share. */
-double an2_echo_us(struct report *report, uint32_t bytes, unsigned streams);
+/* Figures 7 and 8: the mean round trip of a UDP echo between two switches that up to three TCP streams share, and its
+ * ratio to the bound of equation 1. */
+struct an2_echo {
+    double trip_us, ratio;
+};
+struct an2_echo an2_echo(struct report *report, uint32_t bytes, unsigned streams);
 
 /* Figure 9: the round trip in us of PVM on TCP (LAB_PVM_DIRECT) or on the adapter (LAB_FORE5). */
 double an2_pvm_us(struct report *report, enum lab_stack stack, uint32_t bytes);
@@ -16,5 +20,13 @@ struct an2_loss {
     double cells, packets, mbits;
 };
 struct an2_loss an2_congestion(struct report *report, unsigned sessions, unsigned credits, uint64_t seed);
+
+/* Table 1: Mbit/s of the parking lot's sessions A to D over TCP, and their max-min fair shares by equations 3 and 4. */
+void an2_parking(struct report *report, double mbits[4]);
+void an2_shares(double mbits[4]);
+
+/* Seconds of a step of molecular dynamics without its computing: each of eight hosts sends 1 MB to either neighbour by
+ * PVM on TCP (LAB_PVM_DIRECT) or on the adapter (LAB_FORE5). */
+double an2_molecules_s(struct report *report, enum lab_stack stack);
 
 #endif

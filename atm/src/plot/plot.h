@@ -17,6 +17,9 @@ enum plot_mark {
     PLOT_RING, /* large and hollow, not joined: x and y */
 };
 
+/* Whether there is a gnuplot. */
+bool plot_is_possible(void);
+
 /* Starts gnuplot; NULL after a message on stderr. */
 FILE *plot_open(void);
 
