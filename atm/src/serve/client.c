@@ -51,22 +51,12 @@ bool pvma_client_any_runs(void)
 
 /* ---- arrival and departure ---- */
 
-static void free_commands(struct pvma_client *c)
-{
-    while (c->commands) {
-        struct pvma_command *next = c->commands->next;
-        free(c->commands);
-        c->commands = next;
-    }
-    c->tail = &c->commands;
-}
-
 static void client_free(struct pvma_client *c)
 {
     while (c->endpoints)
         pvma_endpoint_close(c->endpoints);
     pvma_sim_cancel(pvma_serving.sim, &c->turn);
-    free_commands(c);
+    pvma_commands_free(&c->commands);
     if (c->fd >= 0)
         close(c->fd);
     DL_DELETE(pvma_clients, c);
@@ -347,12 +337,8 @@ static bool (*const doing[PVMA_FORE_MESSAGE_TYPES])(struct pvma_client *c, struc
 
 static void pop(struct pvma_client *c)
 {
-    struct pvma_command *first = c->commands;
-    c->commands = first->next;
-    if (!c->commands)
-        c->tail = &c->commands;
+    pvma_commands_pop(&c->commands);
     c->counted = false;
-    free(first);
 }
 
 /* Virtual time ends before a clock could overflow. */
@@ -366,7 +352,7 @@ static void advance(struct pvma_client *c, int64_t cost_ns)
 static bool reach_first(struct pvma_client *c)
 {
     if (!c->counted && pvma_serving.is_virtual)
-        advance(c, c->commands->message.cost_ns);
+        advance(c, c->commands.first->message.cost_ns);
     c->counted = true;
     if (c->clock <= now()) {
         c->clock = now();
@@ -382,7 +368,7 @@ static bool reach_first(struct pvma_client *c)
  */
 static void listen_or_not(struct pvma_client *c)
 {
-    bool deaf = !pvma_serving.is_virtual && c->busy && c->commands->message.type == PVMA_FORE_SEND;
+    bool deaf = !pvma_serving.is_virtual && c->busy && c->commands.first->message.type == PVMA_FORE_SEND;
     if (deaf == c->deaf || c->fd < 0)
         return;
     c->deaf = deaf;
@@ -394,8 +380,8 @@ static void listen_or_not(struct pvma_client *c)
 
 static void go(struct pvma_client *c)
 {
-    while (c->commands && !c->busy && !c->waiting && reach_first(c)) {
-        struct pvma_command *first = c->commands;
+    while (c->commands.first && !c->busy && !c->waiting && reach_first(c)) {
+        struct pvma_command *first = c->commands.first;
         bool leaves = first->message.type == PVMA_FORE_NONE;
         c->busy = true;
         bool over = doing[first->message.type](c, &first->message);
@@ -435,7 +421,7 @@ void pvma_client_done(struct pvma_client *c, int error, const struct pvma_fore_m
     struct pvma_fore_message m = with ? *with : (struct pvma_fore_message){0};
     if (c->clock < now())
         c->clock = now();
-    bool asks = c->commands->message.type == PVMA_FORE_CONNECT;
+    bool asks = c->commands.first->message.type == PVMA_FORE_CONNECT;
     c->busy = false;
     pop(c);
     if (asks)
@@ -458,33 +444,14 @@ void pvma_client_tell(struct pvma_client *c)
 
 /* ---- incoming messages ---- */
 
-static void put_command(struct pvma_client *c, const struct pvma_fore_message *m)
-{
-    struct pvma_command *command = pvma_new(sizeof *command + m->length);
-    command->message = *m;
-    command->next = NULL;
-    if (m->length)
-        memcpy(command + 1, m->data, m->length);
-    command->message.data = (const uint8_t *)(command + 1);
-    *c->tail = command;
-    c->tail = &command->next;
-}
-
 /* RESUME: the program no longer waits, because another event woke it. */
 static void resume(struct pvma_client *c, uint32_t number)
 {
-    struct pvma_command **at = &c->commands;
-    while (*at && ((*at)->message.type != PVMA_FORE_WAIT || (*at)->message.number != number))
-        at = &(*at)->next;
-    if (*at) { /* the wait has not begun, because the program's time is ahead */
-        struct pvma_command *wait = *at;
-        *at = wait->next;
-        if (!*at)
-            c->tail = at;
+    int64_t cost_ns = pvma_commands_drop_wait(&c->commands, number);
+    if (cost_ns >= 0) { /* the wait has not begun, because the program's time is ahead */
         if (!c->counted)
-            advance(c, wait->message.cost_ns);
-        c->counted = c->counted && c->commands;
-        free(wait);
+            advance(c, cost_ns);
+        c->counted = c->counted && c->commands.first;
     } else if (!c->waiting || c->wait_number != number) {
         return; /* the WAKE crossed this RESUME */
     }
@@ -559,7 +526,7 @@ static int take(struct pvma_client *c, const struct pvma_fore_message *m)
     if (m->type == PVMA_FORE_SLEEP)
         begin_sleep(c, m);
     set_quiet(c, is_question(m->type));
-    put_command(c, m);
+    pvma_commands_put(&c->commands, m);
     go(c);
     return 0;
 }
@@ -707,7 +674,7 @@ static struct pvma_client *next_to_carry(void)
     if (pvma_sim_next(pvma_serving.sim) == now() || any_is_nameless())
         return NULL;
     DL_FOREACH (pvma_clients, c)
-        if (c->busy && !c->asked && c->fd >= 0 && c->commands->message.type == PVMA_FORE_CARRY)
+        if (c->busy && !c->asked && c->fd >= 0 && c->commands.first->message.type == PVMA_FORE_CARRY)
             return c;
     return NULL;
 }
@@ -805,8 +772,8 @@ static void part_aside(const struct pvma_client *c)
 static void note_end(const struct pvma_client *c)
 {
     pvma_ps end = c->clock;
-    for (const struct pvma_command *command = c->commands; command; command = command->next)
-        end += command == c->commands && c->counted ? 0 : time_of(command->message.cost_ns);
+    for (const struct pvma_command *command = c->commands.first; command; command = command->next)
+        end += command == c->commands.first && c->counted ? 0 : time_of(command->message.cost_ns);
     if (c->host && !c->place && end > pvma_serving.left)
         pvma_serving.left = end;
 }
@@ -824,12 +791,12 @@ static void part(struct pvma_client *c)
     if (c->waiting)
         pvma_sim_cancel(pvma_serving.sim, &c->turn);
     c->waiting = false;
-    if (c->busy && (c->commands->message.type == PVMA_FORE_CONNECT ||
-                    c->commands->message.type == PVMA_FORE_CARRY)) { /* its result is no longer wanted */
+    if (c->busy && (c->commands.first->message.type == PVMA_FORE_CONNECT ||
+                    c->commands.first->message.type == PVMA_FORE_CARRY)) { /* its result is no longer wanted */
         c->busy = false;
         pop(c);
     }
-    put_command(c, &leave);
+    pvma_commands_put(&c->commands, &leave);
     if (!c->host)
         client_free(c);
     else
@@ -867,7 +834,7 @@ void pvma_client_take(int fd)
     }
     struct pvma_client *c = pvma_new(sizeof *c);
     *c = (struct pvma_client){.watch = {ready}, .fd = fd, .pid = who.pid};
-    c->tail = &c->commands;
+    pvma_commands_init(&c->commands);
     pvma_event_init(&c->turn, PVMA_EVENT_USER, turn);
     DL_APPEND(pvma_clients, c);
     if (pvma_serve_watch(fd, &c->watch))

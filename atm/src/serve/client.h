@@ -8,13 +8,9 @@
 #define PVMA_CLIENT_H
 
 #include <sys/types.h>
+#include "commands.h"
 #include "endpoint.h"
 #include "serve.h"
-
-struct pvma_command {
-    struct pvma_fore_message message; /* its data follow this struct */
-    struct pvma_command *next;
-};
 
 struct pvma_client {
     struct pvma_watch watch;
@@ -33,7 +29,7 @@ struct pvma_client {
     bool quiet;     /* the program is blocked until it is answered */
     bool deaf;      /* its socket is not read now */
     pvma_ps clock;  /* its time */
-    struct pvma_command *commands, **tail;
+    struct pvma_commands commands;
     bool busy;    /* the first command has begun and waits for the network */
     bool counted; /* the cost of the first command has been added to `clock` */
     bool waiting; /* in WAIT or SLEEP */
