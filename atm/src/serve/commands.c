@@ -4,18 +4,13 @@
 #include <string.h>
 #include "base/sim.h"
 
-static size_t bytes_of(const struct pvma_command *command)
-{
-    return sizeof *command + command->message.length;
-}
-
 static struct pvma_command *take_out(struct pvma_commands *q, struct pvma_command **at)
 {
     struct pvma_command *command = *at;
     *at = command->next;
     if (!*at)
         q->tail = at;
-    q->bytes -= bytes_of(command);
+    q->bytes -= command->bytes;
     return command;
 }
 
@@ -26,7 +21,9 @@ void pvma_commands_init(struct pvma_commands *q)
 
 void pvma_commands_put(struct pvma_commands *q, const struct pvma_fore_message *m)
 {
-    struct pvma_command *command = pvma_new(sizeof *command + m->length);
+    size_t bytes = sizeof(struct pvma_command) + m->length;
+    struct pvma_command *command = pvma_new(bytes);
+    command->bytes = bytes;
     command->message = *m;
     command->next = NULL;
     if (m->length)
@@ -34,7 +31,7 @@ void pvma_commands_put(struct pvma_commands *q, const struct pvma_fore_message *
     command->message.data = (const uint8_t *)(command + 1);
     *q->tail = command;
     q->tail = &command->next;
-    q->bytes += bytes_of(command);
+    q->bytes += command->bytes;
 }
 
 void pvma_commands_pop(struct pvma_commands *q)

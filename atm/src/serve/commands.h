@@ -5,13 +5,14 @@
 #include "fore/message.h"
 
 struct pvma_command {
-    struct pvma_fore_message message; /* its data follow this struct */
+    struct pvma_fore_message message; /* its data follow this struct; the answer is written over it */
+    size_t bytes;                     /* of memory */
     struct pvma_command *next;
 };
 
 struct pvma_commands {
     struct pvma_command *first, **tail;
-    size_t bytes; /* of memory */
+    size_t bytes; /* of all */
 };
 
 void pvma_commands_init(struct pvma_commands *q);
