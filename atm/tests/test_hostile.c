@@ -207,6 +207,49 @@ START_TEST(a_program_sleeps_beside_few)
 }
 END_TEST
 
+/* Says that it has given bytes to the daemon, of which that one knows nothing; and leaves, sleeps or talks on. */
+enum after { LEAVES, SLEEPS, TALKS };
+
+static int claims_bytes(void *arg)
+{
+    enum after after = *(enum after *)arg;
+    int daemon = raw_join("-"), fd;
+    NEED(daemon >= 0);
+    pid_t claimant = fork();
+    NEED(claimant >= 0);
+    if (claimant) {
+        pause(); /* it lives as long as the test */
+        return 0;
+    }
+    struct pvma_fore_message m = {.type = PVMA_FORE_LOCAL, .process = (uint32_t)getppid(), .given = 100};
+    fd = raw_join("a");
+    NEED(!raw_tell(fd, &m));
+    tell(getpid());
+    if (after == LEAVES)
+        _exit(0);
+    raw_sleep(fd);
+    while (after == TALKS && !raw_tell(fd, &m))
+        nanosleep(&(struct timespec){.tv_nsec = 10 * MS}, NULL);
+    NEED(raw_is_dropped(fd));
+    _exit(0);
+}
+
+START_TEST(bytes_of_which_nobody_knows_hold_time_for_a_while)
+{
+    enum after after = _i;
+    setenv("PVM_ATM_PATIENCE", "2", 1);
+    network_start(&(struct network){.is_virtual = true, .logs = true});
+    pid_t hostile = program_start("a", claims_bytes, &after);
+    told();
+    others_go_on();
+    ck_assert(network_said("which knows nothing of it"));
+    kill(hostile, SIGKILL);
+    waitpid(hostile, NULL, 0);
+    others_go_on();
+    network_stop();
+}
+END_TEST
+
 /* With the real clock no time waits for them. */
 START_TEST(nobody_is_announced_in_real_time)
 {
@@ -567,6 +610,7 @@ int main(void)
     ADD(a_program_announces_few, 1);
     ADD(a_daemon_announces_many, 1);
     ADD(a_program_sleeps_beside_few, 1);
+    ADD(bytes_of_which_nobody_knows_hold_time_for_a_while, 3);
     ADD(nobody_is_announced_in_real_time, 1);
     ADD(packets_ahead_of_time_wait_in_the_socket, 1);
     ADD(a_fast_sender_loses_nothing, 1);

@@ -770,22 +770,20 @@ static long long ticks_of(pid_t pid)
     return read ? (long long)(user + system) : -1;
 }
 
-bool pvma_client_expel_unfounded(void)
+void pvma_client_expel_doubtful(void)
 {
     struct pvma_client *c;
-    pid_t pid = pvma_local_unfounded();
+    pid_t pid = pvma_local_doubtful();
     if (!pid)
-        return false;
-    pvmc_log(
-        PVMC_LOG_ERROR,
-        "process %d said that it had given bytes to a process that knows nothing of it: it is disconnected so that "
-        "time can advance for the others",
-        (int)pid);
+        return;
+    pvmc_log(PVMC_LOG_ERROR,
+             "process %d said that it had given bytes to another one, which knows nothing of it: time advances without "
+             "it",
+             (int)pid);
     pvma_local_forget(pid);
     DL_FOREACH (pvma_clients, c)
         if (c->pid == pid && c->fd >= 0)
             cut(c);
-    return true;
 }
 
 void pvma_client_inspect(bool expel)

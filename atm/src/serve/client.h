@@ -76,8 +76,8 @@ bool pvma_client_any(void);
 /* Inspects clients that hold time. `expel`: cuts off those that used no processor time since the last inspection. */
 void pvma_client_inspect(bool expel);
 
-/* Cuts off a client that holds time by bytes of which their receiver knows nothing. False: there is none. */
-bool pvma_client_expel_unfounded(void);
+/* Cuts off a client that has held time for long by bytes of which their receiver knows nothing. */
+void pvma_client_expel_doubtful(void);
 
 /* Logs the clients that compute, or if none does, what each client waits for. */
 void pvma_client_explain(int level);

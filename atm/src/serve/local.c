@@ -26,7 +26,8 @@ struct channel {
     bool wakes;       /* its receiver sleeps at the network */
     bool ended;       /* its receiver has seen an end, perhaps of an earlier connection */
     int64_t until_us; /* its sender has left the receiver and may be about to end: time waits until then; 0: no */
-    pid_t owner;      /* the process that reported it first */
+    int64_t doubted_until_us; /* time waits until then for its receiver to report of it; 0: it is not in doubt */
+    pid_t owner;              /* the process that reported it first */
     UT_hash_handle hh;
 };
 
@@ -57,6 +58,7 @@ static struct owner *owners;
 static unsigned busy;      /* channels with bytes in flight that hold time */
 static unsigned owed;      /* channels with bytes in flight whose receivers sleep */
 static unsigned lingering; /* channels with a time */
+static unsigned doubted;   /* channels in doubt */
 
 static bool is_under_way(const struct channel *c)
 {
@@ -70,17 +72,28 @@ static void uncount(const struct channel *c)
         --*(c->wakes ? &owed : &busy);
 }
 
-static void recount(const struct channel *c)
-{
-    if (is_under_way(c))
-        ++*(c->wakes ? &owed : &busy);
-}
-
 static bool observes(pid_t pid)
 {
     struct observer *o;
     HASH_FIND_INT(observers, &pid, o);
     return o;
+}
+
+/* A program could say that it has given bytes to a daemon which never gets them. */
+static void doubt(struct channel *c)
+{
+    bool doubtful = is_under_way(c) && !c->wakes && !c->confirmed && !observes(c->ends.from);
+    if (doubtful == (c->doubted_until_us != 0))
+        return;
+    c->doubted_until_us = doubtful ? pvmc_clock_us() + pvmc_config_us(PVMC_SETTING_ATM_PATIENCE) / 2 : 0;
+    doubted += doubtful ? 1 : -1u;
+}
+
+static void recount(struct channel *c)
+{
+    if (is_under_way(c))
+        ++*(c->wakes ? &owed : &busy);
+    doubt(c);
 }
 
 /* ---- owners ---- */
@@ -162,6 +175,7 @@ static void drop(struct channel *c)
 {
     uncount(c);
     lingering -= c->until_us != 0;
+    doubted -= c->doubted_until_us != 0;
     disown(c->owner);
     HASH_DEL(channels, c);
     free(c);
@@ -225,21 +239,14 @@ static void speak_again(struct channel *c)
     c->given = 0;
 }
 
-/* Drops the channels of processes that live on, and of those of which the receiver seems never to have heard. */
+/* Drops the channels of processes that live on. */
 static void drop_lingering(void)
 {
     struct channel *c, *next;
     if (lingering)
-        HASH_ITER (hh, channels, c, next) {
-            if (!c->until_us || pvmc_clock_us() <= c->until_us)
-                continue;
-            if (!pvma_client_is_here(c->ends.from) && !c->confirmed)
-                pvmc_log(PVMC_LOG_WARNING,
-                         "process %d left, and said that it had given bytes to process %d, which knows nothing of it: "
-                         "time advances without them",
-                         (int)c->ends.from, (int)c->ends.to);
-            drop(c);
-        }
+        HASH_ITER (hh, channels, c, next)
+            if (c->until_us && pvmc_clock_us() > c->until_us)
+                drop(c);
 }
 
 static void count(pid_t from, pid_t other, uint64_t given, uint64_t taken)
@@ -335,10 +342,6 @@ void pvma_local_left(pid_t pid)
             uncount(c);
             c->given = PVMA_LOCAL_CLOSED; /* the end of file counts as one more item to take */
             recount(c);
-            if (!c->confirmed && !c->until_us) {
-                lingering++;
-                c->until_us = pvmc_clock_us() + pvmc_config_us(PVMC_SETTING_ATM_PATIENCE) / 2;
-            }
         }
     forget_observer(pid);
 }
@@ -393,14 +396,14 @@ bool pvma_local_is_busy(void)
 
 bool pvma_local_expects(void)
 {
-    return expectations || lingering;
+    return expectations || lingering || doubted;
 }
 
-pid_t pvma_local_unfounded(void)
+pid_t pvma_local_doubtful(void)
 {
     const struct channel *c;
-    for (c = channels; c; c = c->hh.next)
-        if (is_under_way(c) && !c->wakes && !c->confirmed && !observes(c->ends.from))
+    for (c = doubted ? channels : NULL; c; c = c->hh.next)
+        if (c->doubted_until_us && pvmc_clock_us() > c->doubted_until_us)
             return c->ends.from;
     return 0;
 }

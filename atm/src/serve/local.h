@@ -56,10 +56,10 @@ bool pvma_local_is_busy(void);
 bool pvma_local_expects(void);
 
 /*
- * A process, not an observer, that holds time by bytes given to another one that has never reported anything of it. 0:
- * there is none.
+ * A process, not an observer, that has held time for half of PVM_ATM_PATIENCE by bytes given to another one which never
+ * reports anything of it. 0: there is none.
  */
-pid_t pvma_local_unfounded(void);
+pid_t pvma_local_doubtful(void);
 
 /* Logs what time waits for, at a level of core/log.h. */
 void pvma_local_explain(int level);

@@ -256,7 +256,7 @@ static void explain(bool held)
 static void lose_patience(void)
 {
     pvma_client_inspect(true);
-    if (!pvma_client_any_runs() && pvma_local_is_busy() && !pvma_client_expel_unfounded()) {
+    if (!pvma_client_any_runs() && pvma_local_is_busy()) {
         pvmc_log(PVMC_LOG_ERROR, "time has stood still for %.0f s: the network ends", (double)server.patience_ns / 1e9);
         server.over = server.failed = true;
     }
@@ -282,6 +282,7 @@ static int64_t silence_ns(void)
 static void stand_still(bool held)
 {
     attend(silence_ns());
+    pvma_client_expel_doubtful();
     int64_t now_ns = pvmc_clock_real_ns();
     if (!server.begun || !pvma_client_any())
         return;
