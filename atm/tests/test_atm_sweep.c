@@ -48,6 +48,8 @@ START_TEST(estimates)
     struct sweep_estimate e = sweep_estimate(values, 5, 0.95);
     ck_assert_double_eq_tol(e.mean, 8, 1e-12);
     ck_assert_double_eq_tol(e.half_width, 2.7764 * sqrt(10.0 / 5), 1e-3);
+    ck_assert_double_eq_tol(e.low, e.mean - e.half_width, 1e-12);
+    ck_assert_double_eq_tol(e.high, e.mean + e.half_width, 1e-12);
     e = sweep_estimate(values, 1, 0.95);
     ck_assert_double_eq(e.mean, 4);
     ck_assert_double_eq(e.half_width, 0);
@@ -61,6 +63,8 @@ START_TEST(medians)
     struct sweep_estimate e = sweep_estimate_median(values, 10, 0.90);
     ck_assert_double_eq(e.mean, 13.5);
     ck_assert_double_eq(e.half_width, 40 - 13.5);
+    ck_assert_double_eq(e.low, 6);
+    ck_assert_double_eq(e.high, 40);
     e = sweep_estimate_median(values, 10, 0.99);
     ck_assert_double_eq(e.half_width, 100 - 13.5);
     e = sweep_estimate_median(values, 5, 0.90); /* 6 8 10 12 100 */

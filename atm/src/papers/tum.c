@@ -5,7 +5,6 @@
 #include <string.h>
 #include "reproduce/experiment.h"
 #include "tum_fore.h"
-#include "tum_hosts.h"
 #include "tum_route.h"
 #include "tum_streams.h"
 #include "reproduce/tables.h"

@@ -13,7 +13,7 @@ struct plot_axes {
 
 enum plot_mark {
     PLOT_LINE, /* small points, joined: x and y */
-    PLOT_BARS, /* the same with confidence intervals: x, y and half the width */
+    PLOT_BARS, /* the same with confidence intervals: x, y and the ends */
     PLOT_RING, /* large and hollow, not joined: x and y */
 };
 

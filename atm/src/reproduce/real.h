@@ -1,6 +1,6 @@
 /*
  * real.h - real PVM programs in the papers' experiments: dpvm's examples, run by `atm-sim machine` in processes of
- * their own. Their PVM sends by the transport atm: packets of the Fore API, with a reliability layer.
+ * their own. Their PVM sends by the transport atm, packets of the Fore API with a reliability layer, or by the daemons.
  */
 #ifndef PVMA_REAL_H
 #define PVMA_REAL_H

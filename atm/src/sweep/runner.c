@@ -38,9 +38,10 @@ struct runner {
     struct progress progress;
     struct worker *workers;
     unsigned running;
-    size_t next, last; /* runs to start: point * most + replication - 1 */
-    uint32_t most;     /* runs of a point, at most */
-    bool *lost;        /* points with a run that failed */
+    size_t next, last;  /* runs to start: point * most + replication - 1 */
+    uint32_t most;      /* runs of a point, at most */
+    bool *lost;         /* points with a run that failed */
+    char why[SAID_MAX]; /* the last of them */
     int64_t limit_ns;
     char folder[PATH];
     sigset_t signals;
@@ -152,7 +153,8 @@ static void fail(struct runner *r, struct worker *w, const char *why)
     sweep_point_format(r->table->experiment, w->run.point, where, sizeof where);
     progress_clear(&r->progress);
     fprintf(stderr, "atm-sim: no result%s%s, replication %u: %s\n", *where ? " at " : "", where, w->run.replication,
-            why);
+            strcmp(why, r->why) == 0 ? "the same" : why);
+    snprintf(r->why, sizeof r->why, "%s", why);
     if (!r->lost[w->run.point])
         r->outcome->failed++;
     r->lost[w->run.point] = true;

@@ -43,6 +43,8 @@ struct sweep_estimate sweep_estimate(const double *values, size_t count, double 
         squares += (values[i] - e.mean) * (values[i] - e.mean);
     if (count >= 2 && squares > 0)
         e.half_width = sweep_student(confidence, count - 1) * sqrt(squares / (double)(count - 1) / (double)count);
+    e.low = e.mean - e.half_width;
+    e.high = e.mean + e.half_width;
     return e;
 }
 
@@ -85,9 +87,10 @@ struct sweep_estimate sweep_estimate_median(const double *values, size_t count, 
     qsort(sorted, count, sizeof *sorted, by_value);
     double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
     size_t k = outside(count, confidence);
-    double half_width = fmax(median - sorted[k], sorted[count - 1 - k] - median);
+    struct sweep_estimate e = {.mean = median, .low = sorted[k], .high = sorted[count - 1 - k]};
+    e.half_width = fmax(e.mean - e.low, e.high - e.mean);
     free(sorted);
-    return (struct sweep_estimate){median, half_width};
+    return e;
 }
 
 /* The batch to begin with. Sums grow from the end, where the last batches alone prove nothing. */

@@ -7,8 +7,9 @@
 
 /* The mean of some values, and half the width of its confidence interval by Student's t; 0 for fewer than 2 values. */
 struct sweep_estimate {
-    double mean; /* or median */
-    double half_width;
+    double mean;       /* or median */
+    double half_width; /* or the distance of the farther end */
+    double low, high;  /* the ends */
 };
 struct sweep_estimate sweep_estimate(const double *values, size_t count, double confidence);
 

@@ -97,7 +97,7 @@ static void write_points(const struct curves *c, size_t curve, FILE *gnuplot)
         struct sweep_estimate s = sweep_table_estimate(c->table, p, (size_t)c->plot->y);
         fprintf(gnuplot, "%.8g %.8g", x_of(c, p), s.mean);
         if (c->table->most > 1)
-            fprintf(gnuplot, " %.8g", s.half_width);
+            fprintf(gnuplot, " %.8g %.8g", s.low, s.high);
         fprintf(gnuplot, "\n");
     }
     plot_curve_end(gnuplot);
