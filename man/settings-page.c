@@ -14,7 +14,7 @@
 static const char *const kind_names[] = {
     [PVMC_KIND_TEXT] = "text",      [PVMC_KIND_PATH] = "path",   [PVMC_KIND_BOOL] = "yes or no",
     [PVMC_KIND_INTEGER] = "number", [PVMC_KIND_BYTES] = "bytes", [PVMC_KIND_SECONDS] = "seconds",
-    [PVMC_KIND_NAME] = "name",      [PVMC_KIND_LEVEL] = "level",
+    [PVMC_KIND_FACTOR] = "factor",  [PVMC_KIND_NAME] = "name",   [PVMC_KIND_LEVEL] = "level",
 };
 
 /* Writes text for mdoc: no line may begin with a control character, and backslashes and minus signs survive. */

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -15,7 +16,7 @@
 #define START_MS 20000
 
 static struct {
-    char folder[64], socket[96], topology[96];
+    char folder[64], socket[96], topology[96], log[96];
     pid_t pid;
     int figures[2];
 } network;
@@ -28,6 +29,13 @@ static void write_topology(const char *text)
     ck_assert_int_eq(fclose(f), 0);
 }
 
+static void become(int fd, const char *path)
+{
+    int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    dup2(file, fd);
+    close(file);
+}
+
 static void serve(const struct network *how)
 {
     struct pvma_serve_options options = {.topology = network.topology,
@@ -35,9 +43,11 @@ static void serve(const struct network *how)
                                          .is_virtual = how->is_virtual,
                                          .seed = 1,
                                          .wait_for = how->wait_for ? how->wait_for : 1};
-    int null = open("/dev/null", O_WRONLY);
-    dup2(null, STDOUT_FILENO);
-    close(null);
+    become(STDOUT_FILENO, "/dev/null");
+    if (how->logs)
+        become(STDERR_FILENO, network.log);
+    if (how->descriptors)
+        setrlimit(RLIMIT_NOFILE, &(struct rlimit){how->descriptors, how->descriptors});
     _exit(pvma_serve(&options));
 }
 
@@ -48,6 +58,7 @@ void network_start(const struct network *how)
     ck_assert_ptr_nonnull(mkdtemp(network.folder));
     snprintf(network.socket, sizeof network.socket, "%s/socket", network.folder);
     snprintf(network.topology, sizeof network.topology, "%s/topology", network.folder);
+    snprintf(network.log, sizeof network.log, "%s/log", network.folder);
     write_topology(how->topology ? how->topology : STAR("thesis-ch6", "rate=140M"));
     ck_assert_int_eq(pipe2(network.figures, O_CLOEXEC), 0);
     setenv("PVM_ATM_SOCKET", network.socket, 1);
@@ -66,6 +77,25 @@ bool network_lives(void)
     return !kill(network.pid, 0) && waitpid(network.pid, NULL, WNOHANG) == 0;
 }
 
+static bool log_has(const char *text)
+{
+    char line[1024];
+    bool has = false;
+    FILE *f = fopen(network.log, "r");
+    while (f && !has && fgets(line, sizeof line, f))
+        has = strstr(line, text);
+    if (f)
+        fclose(f);
+    return has;
+}
+
+bool network_said(const char *text)
+{
+    for (int ms = 0; ms < START_MS / 4 && !log_has(text); ms++)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    return log_has(text);
+}
+
 void network_stop(void)
 {
     int status;
@@ -74,6 +104,7 @@ void network_stop(void)
     ck_assert_msg(status == 0, "the network ended with status %#x", status);
     ck_assert_msg(access(network.socket, F_OK), "the network left its socket behind");
     unlink(network.topology);
+    unlink(network.log);
     ck_assert_int_eq(rmdir(network.folder), 0);
     close(network.figures[0]);
     close(network.figures[1]);

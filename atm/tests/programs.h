@@ -11,7 +11,9 @@
 struct network {
     const char *topology; /* text; NULL: the default */
     bool is_virtual;
-    unsigned wait_for; /* programs, before time begins; 0: one */
+    unsigned wait_for;    /* programs, before time begins; 0: one */
+    bool logs;            /* network_said() can be asked for its log, which is not shown then */
+    unsigned descriptors; /* that it may have; 0: as many as the test */
 };
 
 /* Hosts a, b, c, d with this profile, and links with `options`. */
@@ -26,6 +28,9 @@ void network_stop(void);
 
 /* Whether it is alive. */
 bool network_lives(void);
+
+/* Whether its log contains the text, now or within seconds. */
+bool network_said(const char *text);
 
 /* Starts a program on that host: fn() in a process of its own, which exits with its result (0: success). */
 pid_t program_start(const char *host, int (*fn)(void *arg), void *arg);

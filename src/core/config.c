@@ -14,6 +14,7 @@
 #include "place/job.h"
 
 #define NAME_MAX_BYTES 128
+#define MILLION        INT64_C(1000000)
 
 extern char **environ;
 
@@ -103,6 +104,29 @@ static int64_t parse_fraction(const char **text)
     return millionths;
 }
 
+/* Digits, perhaps with a point and more digits. *rest is what follows. */
+static int parse_decimal(const char *text, int64_t *value, int64_t *millionths, const char **rest)
+{
+    *millionths = 0;
+    if (!isdigit((unsigned char)*text) || parse_number(text, 10, value, rest))
+        return PVMC_EPARAM;
+    if (**rest == '.') {
+        ++*rest;
+        *millionths = parse_fraction(rest);
+    }
+    return 0;
+}
+
+static int parse_factor(const char *text, int64_t *value)
+{
+    const char *rest;
+    int64_t millionths;
+    if (parse_decimal(text, value, &millionths, &rest) || *rest || *value >= INT64_MAX / MILLION)
+        return PVMC_EPARAM;
+    *value = *value * MILLION + millionths;
+    return 0;
+}
+
 static int parse_seconds(const char *text, int64_t *value)
 {
     static const struct {
@@ -110,19 +134,15 @@ static int parse_seconds(const char *text, int64_t *value)
         int64_t us;
     } units[] = {{"", 1000000}, {"s", 1000000}, {"ms", 1000}, {"us", 1}};
     const char *rest;
-    if (!isdigit((unsigned char)*text) || parse_number(text, 10, value, &rest))
+    int64_t millionths;
+    if (parse_decimal(text, value, &millionths, &rest))
         return PVMC_EPARAM;
-    int64_t millionths = 0;
-    if (*rest == '.') {
-        rest++;
-        millionths = parse_fraction(&rest);
-    }
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (strcmp(rest, units[i].name))
             continue;
         if (*value >= INT64_MAX / units[i].us)
             return PVMC_EPARAM;
-        *value = *value * units[i].us + millionths * units[i].us / 1000000;
+        *value = *value * units[i].us + millionths * units[i].us / MILLION;
         return 0;
     }
     return PVMC_EPARAM;
@@ -168,6 +188,9 @@ static int parse(const struct pvmc_setting_row *row, const char *text, int64_t *
     case PVMC_KIND_SECONDS:
         status = parse_seconds(text, value);
         break;
+    case PVMC_KIND_FACTOR:
+        status = parse_factor(text, value);
+        break;
     }
     return !status && in_range(row, *value) ? 0 : PVMC_EPARAM;
 }
@@ -193,6 +216,8 @@ static const char *kind_text(enum pvmc_setting_kind kind)
         return "a size such as 4096, 64k, 16M or 1G";
     case PVMC_KIND_SECONDS:
         return "a time in seconds such as 15, 0.5 or 200ms";
+    case PVMC_KIND_FACTOR:
+        return "a number such as 3000, 12.5 or 0.1";
     }
     return "something else";
 }
@@ -202,8 +227,8 @@ static const char *limit_text(enum pvmc_setting_kind kind, int64_t limit, char *
 {
     if (kind == PVMC_KIND_BYTES && limit && limit % 1024 == 0)
         snprintf(text, size, "%lldk", (long long)limit / 1024);
-    else if (kind == PVMC_KIND_SECONDS && limit % 1000000 == 0)
-        snprintf(text, size, "%lld", (long long)limit / 1000000);
+    else if (kind == PVMC_KIND_FACTOR || (kind == PVMC_KIND_SECONDS && limit % MILLION == 0))
+        snprintf(text, size, "%lld", (long long)limit / MILLION);
     else if (kind == PVMC_KIND_SECONDS)
         snprintf(text, size, "%lldms", (long long)limit / 1000);
     else

@@ -18,6 +18,7 @@ enum pvmc_setting_kind {
     PVMC_KIND_INTEGER, /* decimal, or 0x hexadecimal */
     PVMC_KIND_BYTES,   /* 4096, 64k, 16M, 1G */
     PVMC_KIND_SECONDS, /* 15, 0.5, 200ms, 50us */
+    PVMC_KIND_FACTOR,  /* 3000, 12.5, 0.001; at most six digits after the point count */
     PVMC_KIND_NAME,    /* part of file names: no slash, blank or control character */
     PVMC_KIND_LEVEL,   /* error, warning, info, debug: enum pvmc_log_level */
 };
@@ -25,7 +26,8 @@ enum pvmc_setting_kind {
 /*
  * X(identifier, environment variable, kind, default, minimum, maximum, help)
  * Defaults are written as a user would set them; "" means not set. Minimum and maximum are in base units (bytes;
- * microseconds for SECONDS); 0, 0 means any value, a maximum below the minimum means no upper limit.
+ * microseconds for SECONDS, millionths for FACTOR); 0, 0 means any value, a maximum below the minimum means no upper
+ * limit.
  *
  * Carried settings apply to a whole program: a spawned task takes them from its parent's environment, on every host.
  * What the parent does not set comes from the task's daemon; the daemon of an added host takes it from the first
@@ -66,8 +68,8 @@ enum pvmc_setting_kind {
     X(ATM_AAL, "PVM_ATM_AAL", INTEGER, "5", 3, 5,                                                                      \
       "adaptation layer of direct ATM links: 5 (AAL5), or 3 or 4 (AAL3/4)")                                            \
     X(ATM_MTU, "PVM_ATM_MTU", BYTES, "0", 0, 65535, "largest packet of direct ATM links; 0: the adapter's maximum")    \
-    X(ATM_CPU, "PVM_ATM_CPU", INTEGER, "1", 0, 1000000,                                                                \
-      "factor from measured CPU time to virtual time; 0: only declared costs count")                                   \
+    X(ATM_CPU, "PVM_ATM_CPU", FACTOR, "1", 0, 1000000000000,                                                           \
+      "factor from measured CPU time to virtual time, such as 3000 or 12.5; 0: only declared costs count")             \
     X(ATM_CALL_COST, "PVM_ATM_CALL_COST", SECONDS, "0", 0, 0, "virtual time per call of the Fore API")                 \
     X(DP_LINK_IF, "PVM_DP_IF", TEXT, "", 0, 0,                                                                         \
       "comma-separated interfaces for dp links; default: the first five that are up, including lo")                    \

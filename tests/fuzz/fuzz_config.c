@@ -17,7 +17,7 @@ static void check_value(enum pvmc_setting which, const char *text)
         MUST(value >= row->minimum);
     if (row->maximum)
         MUST(value <= row->maximum);
-    if (row->kind == PVMC_KIND_BYTES || row->kind == PVMC_KIND_SECONDS)
+    if (row->kind == PVMC_KIND_BYTES || row->kind == PVMC_KIND_SECONDS || row->kind == PVMC_KIND_FACTOR)
         MUST(value >= 0);
     MUST(!strcmp(pvmc_config_origin(which), *text ? "environment" : "default"));
     unsetenv(row->name);

@@ -19,6 +19,8 @@
 
 #define CHARGE_MAX_NS (INT64_C(100) * 86400 * 1000000000)
 
+#define MILLION INT64_C(1000000)
+
 #define LOOKS_FREE 100
 #define LOOK_NS    1000 /* virtual time that each further look costs */
 
@@ -29,7 +31,7 @@ static struct {
     int fd;    /* -1: not connected */
     pid_t pid; /* the process that connected; a forked child has another */
     struct pvma_fore_message welcome;
-    int64_t scale;       /* factor on measured computing time; 0: only declared costs count */
+    int64_t scale;       /* millionths: factor on measured computing time; 0: only declared costs count */
     int64_t per_call_ns; /* declared for each call */
     int64_t cost_ns;     /* computed or declared, and not yet reported */
     int64_t debt_ns;     /* the same if there is a library above, which lets this time pass; see pvma_fore_debt() */
@@ -224,8 +226,8 @@ static void charge(int64_t ns)
 /* The same, measured: PVM_ATM_CPU is still to be applied. */
 static void charge_measured(int64_t ns)
 {
-    int64_t scaled;
-    charge(__builtin_mul_overflow(ns, channel.scale, &scaled) ? INT64_MAX : scaled);
+    __int128 scaled = (__int128)ns * channel.scale / MILLION;
+    charge(scaled < INT64_MAX ? (int64_t)scaled : INT64_MAX);
 }
 
 static int enter(bool charged)

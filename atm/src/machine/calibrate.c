@@ -15,8 +15,7 @@
 #include "core/log.h"
 
 enum { RUNS = 5 };
-#define EXACT_FACTOR 20   /* the error of a rounded one is at most 2.5 % */
-#define SHORTEST_S   0.05 /* starting a program takes a millisecond */
+#define SHORTEST_S 0.05 /* starting a program takes a millisecond */
 
 static double seconds(struct timeval t)
 {
@@ -78,17 +77,6 @@ static int median_s(const char *command, double *cpu_s)
     return PVMC_EPARAM;
 }
 
-/* PVM_ATM_CPU takes whole numbers only. */
-static void warn_of_rounding(double exact, const char *rounded)
-{
-    double error_percent = (strtod(rounded, NULL) / exact - 1) * 100;
-    if (exact < EXACT_FACTOR)
-        pvmc_log(PVMC_LOG_WARNING,
-                 "--calibrate: the factor %.2f is rounded to %s, so computing takes %.1f %% too %s virtual time: make "
-                 "sure that SECONDS is the time of the same work, or allow for this error",
-                 exact, rounded, fabs(error_percent), error_percent > 0 ? "much" : "little");
-}
-
 int pvma_calibrate(const char *text, char *factor, size_t size)
 {
     char *command, why[512];
@@ -100,11 +88,9 @@ int pvma_calibrate(const char *text, char *factor, size_t size)
     int rc = median_s(command + 1, &cpu_s);
     if (rc)
         return rc;
-    snprintf(factor, size, "%.0f", wanted_s / cpu_s);
-    if (strcmp(factor, "0") && !pvmc_config_check(PVMC_SETTING_ATM_CPU, factor, why, sizeof why)) {
-        warn_of_rounding(wanted_s / cpu_s, factor);
+    snprintf(factor, size, "%.6f", wanted_s / cpu_s);
+    if (strtod(factor, NULL) > 0 && !pvmc_config_check(PVMC_SETTING_ATM_CPU, factor, why, sizeof why))
         return 0;
-    }
     pvmc_log(PVMC_LOG_ERROR, "--calibrate: %.3f s here cannot be %g s there", cpu_s, wanted_s);
     return PVMC_EPARAM;
 }

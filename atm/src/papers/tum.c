@@ -5,6 +5,7 @@
 #include <string.h>
 #include "reproduce/experiment.h"
 #include "tum_fore.h"
+#include "tum_route.h"
 #include "tum_streams.h"
 #include "reproduce/tables.h"
 
@@ -300,60 +301,46 @@ static void claim_direct(struct work *w, double rate[TUM_HOSTS][12])
                          "%.1f and %.1f %% of throughput, latency %.1f and %.1f times",
                          100 * (1 - rate[0][11] / raw[0]), 100 * (1 - rate[1][11] / raw[1]), raw_small[0],
                          raw_small[1]);
-    report_claim_numbers(
-        r, "H9", true, (const double[]){1024 / rate[0][4] / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1)},
-        "HP: %.2f ms at 1 B, %.2f at 1 KB", pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1) / 1000, 1.024 / rate[0][4]);
     small_atm = pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16);
     small_eth = pvm_ethernet_us(w, TUM_HP, 16);
     times4 = pvm_ethernet_us(w, TUM_HP, 4096) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 4096);
     times16 = pvm_ethernet_us(w, TUM_HP, 16384) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16384);
     report_claim_numbers(r, "H10", true, (const double[]){small_eth / small_atm, times4, times16},
                          "HP: %.2f times at 16 B, %.1f at 4 KB, %.1f at 16 KB", small_eth / small_atm, times4, times16);
-    report_claim(r, "H13", rate[0][8] > rate[1][8] && rate[0][9] < rate[1][9] && rate[0][0] > rate[1][0],
-                 "HP and IBM: %.2f and %.2f at 16 KB, %.2f and %.2f at 32 KB", rate[0][8], rate[1][8], rate[0][9],
-                 rate[1][9]);
 }
 
-static void run_route(struct work *w, double rate[TUM_HOSTS][12])
+/* Both hosts by each route. */
+static void run_times(struct work *w, struct tum_times *times)
 {
-    enum { LARGE = 128 << 10 };
+    for (enum tum_host host = TUM_HP; host <= TUM_IBM; host++)
+        for (enum tum_way way = TUM_DIRECT; way < TUM_WAYS; way++)
+            for (unsigned i = 0; i < TUM_SIZES; i++) {
+                struct tum_run run = {.host = host,
+                                      .stack = way == TUM_DIRECT ? TUM_PVM_DIRECT : TUM_PVM_DAEMON,
+                                      .daemon_on_api = way == TUM_BY_FORE};
+                times->us[host][way][i] = tum_latency_us(&w->tum, &run, tum_size[i]);
+            }
+}
+
+static void run_route(struct work *w)
+{
+    static struct tum_times times;
     struct report *r = w->report;
-    double udp[2], fore[2], ethernet[2], small[2], packets[3];
+    double ethernet[2], packets[3];
 
-    for (enum tum_host host = TUM_HP; host <= TUM_IBM; host++) {
-        struct tum_run api = {.host = host, .stack = TUM_PVM_DAEMON, .daemon_on_api = true};
-        char row[32];
-
-        udp[host] = LARGE / pvm_us(w, host, LAB_ATM, TUM_PVM_DAEMON, LARGE);
-        ethernet[host] = LARGE / pvm_us(w, host, LAB_ETHERNET, TUM_PVM_DAEMON, LARGE);
-        small[host] = pvm_us(w, host, LAB_ATM, TUM_PVM_DAEMON, 1);
-        fore[host] = LARGE / tum_latency_us(&w->tum, &api, LARGE);
-        snprintf(row, sizeof row, "%s, UDP/ATM, 128 KB", host_name[host]);
-        report_set(r, TUM_ROUTE, row, "rate", udp[host], 0);
-        snprintf(row, sizeof row, "%s, UDP/ATM, 1 B", host_name[host]);
-        report_set(r, TUM_ROUTE, row, "latency", small[host] / 1000, 0);
-        snprintf(row, sizeof row, "%s, Fore API, 128 KB", host_name[host]);
-        report_set(r, TUM_ROUTE, row, "rate", fore[host], 0);
-    }
-    {
-        struct tum_run api = {.host = TUM_HP, .stack = TUM_PVM_DAEMON, .daemon_on_api = true};
-        report_set(r, TUM_ROUTE, "HP, Fore API, 0 B", "latency", tum_latency_us(&w->tum, &api, 0) / 1000, 0);
-    }
+    run_times(w, &times);
+    tum_set_route(r, &times, report_set);
+    tum_claim_route(r, &times);
+    for (enum tum_host host = TUM_HP; host <= TUM_IBM; host++)
+        ethernet[host] =
+            pvm_us(w, host, LAB_ETHERNET, TUM_PVM_DAEMON, TUM_LONG) / tum_time_us(&times, host, TUM_BY_UDP, TUM_LONG);
     for (unsigned i = 0; i < 3; i++) {
         struct tum_run run = {.host = TUM_HP, .stack = TUM_PVM_DAEMON, .daemon_packet_bytes = 4096u << i};
-        packets[i] = LARGE / tum_latency_us(&w->tum, &run, LARGE);
+        packets[i] = TUM_LONG / tum_latency_us(&w->tum, &run, TUM_LONG);
     }
-    report_claim(r, "H1", rate[0][11] / udp[0] >= 2 && rate[1][11] / udp[1] >= 2, "HP %.1f, IBM %.1f times",
-                 rate[0][11] / udp[0], rate[1][11] / udp[1]);
-    report_claim(r, "H2", small[0] / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1) > 1.5, /* halves, rounded */
-                 "HP %.1f times, IBM %.1f times", small[0] / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1),
-                 small[1] / pvm_us(w, TUM_IBM, LAB_ATM, TUM_PVM_DIRECT, 1));
-    report_claim_numbers(r, "H11", true, (const double[]){udp[0] / ethernet[0], udp[1] / ethernet[1]},
-                         "HP %.1f, IBM %.1f times", udp[0] / ethernet[0], udp[1] / ethernet[1]);
+    report_claim_numbers(r, "H11", true, ethernet, "HP %.1f, IBM %.1f times", ethernet[0], ethernet[1]);
     report_claim(r, "H12", packets[1] <= packets[0] && packets[2] <= packets[0],
                  "HP: %.2f, %.2f, %.2f MB/s with 4, 8, 16 KB", packets[0], packets[1], packets[2]);
-    report_claim_numbers(r, "H14", true, (const double[]){fore[0] / udp[0], fore[1] / udp[1]},
-                         "HP %.2f and %.2f, IBM %.2f and %.2f MB/s", fore[0], udp[0], fore[1], udp[1]);
 }
 
 void experiment_tum(struct report *report, enum experiment_part part)
@@ -377,6 +364,6 @@ void experiment_tum(struct report *report, enum experiment_part part)
     run_rates(&w, rate);
     run_pvm_latency(&w);
     claim_direct(&w, rate);
-    run_route(&w, rate);
+    run_route(&w);
     report->events += w.tum.events;
 }

@@ -9,13 +9,17 @@
 #include "core/buf.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "core/message/frame.h"
+#include "limits.h"
 #include "local.h"
 #include "route.h"
 
-#define OBSERVER    "-" /* host name of clients that only report: daemons */
-#define LOOK        "?" /* host name of clients that only query the clock */
-#define HOSTS_BYTES 512 /* of the list of hosts in a refusal */
-#define MORE_BYTES  32  /* reserved for the note that the list is truncated */
+#define TOO_MANY      "exchanges bytes with, or has announced, too many processes"
+#define OBSERVER      "-" /* host name of clients that only report: daemons */
+#define LOOK          "?" /* host name of clients that only query the clock */
+#define TURN_MESSAGES 64  /* of one client, before the others' */
+#define HOSTS_BYTES   512 /* of the list of hosts in a refusal */
+#define MORE_BYTES    32  /* reserved for the note that the list is truncated */
 
 struct pvma_client *pvma_clients;
 
@@ -51,22 +55,12 @@ bool pvma_client_any_runs(void)
 
 /* ---- arrival and departure ---- */
 
-static void free_commands(struct pvma_client *c)
-{
-    while (c->commands) {
-        struct pvma_command *next = c->commands->next;
-        free(c->commands);
-        c->commands = next;
-    }
-    c->tail = &c->commands;
-}
-
 static void client_free(struct pvma_client *c)
 {
     while (c->endpoints)
         pvma_endpoint_close(c->endpoints);
     pvma_sim_cancel(pvma_serving.sim, &c->turn);
-    free_commands(c);
+    pvma_commands_free(&c->commands);
     if (c->fd >= 0)
         close(c->fd);
     DL_DELETE(pvma_clients, c);
@@ -127,12 +121,21 @@ static void cut(struct pvma_client *c)
     shutdown(c->fd, SHUT_RDWR);
 }
 
-/* A program that does not read its answers is cut off. */
+/* A program that does not read its answers is cut off; so is one that could not be given its descriptor. */
 static void answer(struct pvma_client *c, const struct pvma_fore_message *m, int fd)
 {
     set_quiet(c, false);
-    if (c->fd >= 0 && pvma_fore_message_send(c->fd, m, fd, false) == PVMC_EAGAIN)
+    int rc = c->fd >= 0 ? pvma_fore_message_send(c->fd, m, fd, false) : 0;
+    if (rc && rc != PVMC_EDOWN)
         cut(c);
+}
+
+/* It takes more than limits.h grants. Its caller closes the connection. */
+static int exceed(struct pvma_client *c, const char *what)
+{
+    pvmc_log(PVMC_LOG_ERROR, "process %d %s: it is disconnected", (int)c->pid, what);
+    c->cut = true;
+    return PVMC_EDENIED;
 }
 
 static void reply(struct pvma_client *c, int error, struct pvma_fore_message *m, int fd)
@@ -285,19 +288,40 @@ static bool all_are_known(const struct pvma_route_end *to, unsigned count)
     return true;
 }
 
+/* A message has each receiver once: otherwise a few octets would make work without end. */
+static bool are_different(const struct pvma_route_end *to, unsigned count)
+{
+    static uint64_t list;
+    list++;
+    for (unsigned i = 0; i < count; i++) {
+        struct pvma_client *other = pvma_client_of_task(to[i].task);
+        if (other && other->listed == list)
+            return false;
+        if (other)
+            other->listed = list;
+    }
+    return true;
+}
+
 static bool do_carry(struct pvma_client *c, struct pvma_fore_message *m)
 {
     static struct pvma_route_end to[PVMA_ROUTE_ENDS_MAX];
     struct pvmc_buf list;
     unsigned count = 0;
-    bool good = c->task && pvma_serving.is_virtual && m->given <= UINT32_MAX;
+    bool good = c->task && pvma_serving.is_virtual && m->given <= PVMC_FRAME_PAYLOAD_MAX;
     pvmc_buf_view(&list, m->data, m->length);
     while (count < PVMA_ROUTE_ENDS_MAX && pvmc_buf_left(&list) >= PVMA_ROUTE_END_BYTES) {
         to[count].task = pvmc_buf_get_u32(&list);
         to[count++].number = pvmc_buf_get_u32(&list);
     }
+    good = good && are_different(to, count);
     if (good && !c->asked && !all_are_known(to, count))
         return false;
+    if (good && pvma_route_handing(c) >= PVMA_HANDING_MAX) {
+        exceed(c, "hands over too many messages at once");
+        cut(c);
+        return true;
+    }
     c->asked = false;
     unsigned unknown = good ? pvma_route_begin(c, to, count, m->given) : 0;
     m->length = 0;
@@ -347,12 +371,8 @@ static bool (*const doing[PVMA_FORE_MESSAGE_TYPES])(struct pvma_client *c, struc
 
 static void pop(struct pvma_client *c)
 {
-    struct pvma_command *first = c->commands;
-    c->commands = first->next;
-    if (!c->commands)
-        c->tail = &c->commands;
+    pvma_commands_pop(&c->commands);
     c->counted = false;
-    free(first);
 }
 
 /* Virtual time ends before a clock could overflow. */
@@ -366,7 +386,7 @@ static void advance(struct pvma_client *c, int64_t cost_ns)
 static bool reach_first(struct pvma_client *c)
 {
     if (!c->counted && pvma_serving.is_virtual)
-        advance(c, c->commands->message.cost_ns);
+        advance(c, c->commands.first->message.cost_ns);
     c->counted = true;
     if (c->clock <= now()) {
         c->clock = now();
@@ -378,14 +398,24 @@ static bool reach_first(struct pvma_client *c)
 
 /*
  * With the real clock, commands after a packet that the driver has not taken stay in the socket, which blocks a fast
- * sender. In virtual time the program's clock does that.
+ * sender. In virtual time the program's clock does that, and the socket when much is queued.
  */
+static bool is_too_fast(const struct pvma_client *c)
+{
+    if (!pvma_serving.is_virtual)
+        return c->busy && c->commands.first->message.type == PVMA_FORE_SEND;
+    return c->deaf ? c->commands.bytes > PVMA_AHEAD_BYTES / 2 : !c->quiet && c->commands.bytes > PVMA_AHEAD_BYTES;
+}
+
+/* In virtual time a program that cannot send counts as waiting: nothing that it still sends is due before the queue. */
 static void listen_or_not(struct pvma_client *c)
 {
-    bool deaf = !pvma_serving.is_virtual && c->busy && c->commands->message.type == PVMA_FORE_SEND;
+    bool deaf = is_too_fast(c);
     if (deaf == c->deaf || c->fd < 0)
         return;
     c->deaf = deaf;
+    if (pvma_serving.is_virtual)
+        set_quiet(c, deaf);
     if (deaf)
         pvma_serve_unwatch(c->fd);
     else
@@ -394,8 +424,8 @@ static void listen_or_not(struct pvma_client *c)
 
 static void go(struct pvma_client *c)
 {
-    while (c->commands && !c->busy && !c->waiting && reach_first(c)) {
-        struct pvma_command *first = c->commands;
+    while (c->commands.first && !c->busy && !c->waiting && reach_first(c)) {
+        struct pvma_command *first = c->commands.first;
         bool leaves = first->message.type == PVMA_FORE_NONE;
         c->busy = true;
         bool over = doing[first->message.type](c, &first->message);
@@ -435,7 +465,7 @@ void pvma_client_done(struct pvma_client *c, int error, const struct pvma_fore_m
     struct pvma_fore_message m = with ? *with : (struct pvma_fore_message){0};
     if (c->clock < now())
         c->clock = now();
-    bool asks = c->commands->message.type == PVMA_FORE_CONNECT;
+    bool asks = c->commands.first->message.type == PVMA_FORE_CONNECT;
     c->busy = false;
     pop(c);
     if (asks)
@@ -458,33 +488,14 @@ void pvma_client_tell(struct pvma_client *c)
 
 /* ---- incoming messages ---- */
 
-static void put_command(struct pvma_client *c, const struct pvma_fore_message *m)
-{
-    struct pvma_command *command = pvma_new(sizeof *command + m->length);
-    command->message = *m;
-    command->next = NULL;
-    if (m->length)
-        memcpy(command + 1, m->data, m->length);
-    command->message.data = (const uint8_t *)(command + 1);
-    *c->tail = command;
-    c->tail = &command->next;
-}
-
 /* RESUME: the program no longer waits, because another event woke it. */
 static void resume(struct pvma_client *c, uint32_t number)
 {
-    struct pvma_command **at = &c->commands;
-    while (*at && ((*at)->message.type != PVMA_FORE_WAIT || (*at)->message.number != number))
-        at = &(*at)->next;
-    if (*at) { /* the wait has not begun, because the program's time is ahead */
-        struct pvma_command *wait = *at;
-        *at = wait->next;
-        if (!*at)
-            c->tail = at;
+    int64_t cost_ns = pvma_commands_drop_wait(&c->commands, number);
+    if (cost_ns >= 0) { /* the wait has not begun, because the program's time is ahead */
         if (!c->counted)
-            advance(c, wait->message.cost_ns);
-        c->counted = c->counted && c->commands;
-        free(wait);
+            advance(c, cost_ns);
+        c->counted = c->counted && c->commands.first;
     } else if (!c->waiting || c->wait_number != number) {
         return; /* the WAKE crossed this RESUME */
     }
@@ -502,26 +513,33 @@ static bool is_question(enum pvma_fore_message_type type)
 }
 
 /* EXPECT: the process may have connected before its daemon announced it. */
-static void expect(pid_t pid)
+static int expect(struct pvma_client *by, pid_t pid)
 {
     struct pvma_client *c;
     bool here = pvma_client_is_here(pid);
-    pvma_local_expect(pid);
+    if (pvma_local_expect(by->pid, pid))
+        return exceed(by, TOO_MANY);
     DL_FOREACH (pvma_clients, c)
         if (here && c->pid == pid && c->coming)
             c->place = pvma_local_came(pid);
     if (here)
         pvma_local_came(pid);
+    return 0;
+}
+
+static int exchange(struct pvma_client *c, const struct pvma_fore_message *m)
+{
+    return pvma_local_count(c->pid, (pid_t)m->process, m->given, m->taken) ? exceed(c, TOO_MANY) : 0;
 }
 
 /* Records the bytes exchanged with the other process, before the wait begins. */
-static void begin_sleep(struct pvma_client *c, const struct pvma_fore_message *m)
+static int begin_sleep(struct pvma_client *c, const struct pvma_fore_message *m)
 {
     c->aside = (pid_t)m->process;
-    if (!c->aside)
-        return;
-    pvma_local_count(c->pid, c->aside, m->given, m->taken);
-    pvma_local_sleeps(c->pid, c->aside);
+    int rc = c->aside ? exchange(c, m) : 0;
+    if (!rc)
+        pvma_local_sleeps(c->pid, c->aside);
+    return rc;
 }
 
 /* A program on a host has one number, which no other one has. */
@@ -535,19 +553,18 @@ static int take_name(struct pvma_client *c, uint32_t task)
     return 0;
 }
 
-/* Returns 0, or a PVMC_E code for an invalid message. */
+/* Returns 0, or a PVMC_E code for an invalid message. With the real clock nothing waits for what happens outside. */
 static int take(struct pvma_client *c, const struct pvma_fore_message *m)
 {
+    bool is_virtual = pvma_serving.is_virtual;
     switch (m->type) {
     case PVMA_FORE_RESUME:
         resume(c, m->number);
         return 0;
     case PVMA_FORE_LOCAL:
-        pvma_local_count(c->pid, (pid_t)m->process, m->given, m->taken);
-        return 0;
+        return is_virtual ? exchange(c, m) : 0;
     case PVMA_FORE_EXPECT:
-        expect((pid_t)m->process);
-        return 0;
+        return is_virtual ? expect(c, (pid_t)m->process) : 0;
     case PVMA_FORE_TASK:
         return take_name(c, m->number);
     default:
@@ -556,10 +573,11 @@ static int take(struct pvma_client *c, const struct pvma_fore_message *m)
     if (!c->host || m->type == PVMA_FORE_NONE || !doing[m->type] || c->quiet)
         return PVMC_EFORMAT;
     c->nameless = c->nameless || (m->type == PVMA_FORE_KNOWS && !c->task);
-    if (m->type == PVMA_FORE_SLEEP)
-        begin_sleep(c, m);
+    int rc = is_virtual && m->type == PVMA_FORE_SLEEP ? begin_sleep(c, m) : 0;
+    if (rc)
+        return rc;
     set_quiet(c, is_question(m->type));
-    put_command(c, m);
+    pvma_commands_put(&c->commands, m);
     go(c);
     return 0;
 }
@@ -707,7 +725,7 @@ static struct pvma_client *next_to_carry(void)
     if (pvma_sim_next(pvma_serving.sim) == now() || any_is_nameless())
         return NULL;
     DL_FOREACH (pvma_clients, c)
-        if (c->busy && !c->asked && c->fd >= 0 && c->commands->message.type == PVMA_FORE_CARRY)
+        if (c->busy && !c->asked && c->fd >= 0 && c->commands.first->message.type == PVMA_FORE_CARRY)
             return c;
     return NULL;
 }
@@ -750,6 +768,22 @@ static long long ticks_of(pid_t pid)
     fclose(f);
     bool read = at && sscanf(at, ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu", &user, &system) == 2;
     return read ? (long long)(user + system) : -1;
+}
+
+void pvma_client_expel_doubtful(void)
+{
+    struct pvma_client *c;
+    pid_t pid = pvma_local_doubtful();
+    if (!pid)
+        return;
+    pvmc_log(PVMC_LOG_ERROR,
+             "process %d said that it had given bytes to another one, which knows nothing of it: time advances without "
+             "it",
+             (int)pid);
+    pvma_local_forget(pid);
+    DL_FOREACH (pvma_clients, c)
+        if (c->pid == pid && c->fd >= 0)
+            cut(c);
 }
 
 void pvma_client_inspect(bool expel)
@@ -805,10 +839,42 @@ static void part_aside(const struct pvma_client *c)
 static void note_end(const struct pvma_client *c)
 {
     pvma_ps end = c->clock;
-    for (const struct pvma_command *command = c->commands; command; command = command->next)
-        end += command == c->commands && c->counted ? 0 : time_of(command->message.cost_ns);
+    for (const struct pvma_command *command = c->commands.first; command; command = command->next)
+        end += command == c->commands.first && c->counted ? 0 : time_of(command->message.cost_ns);
     if (c->host && !c->place && end > pvma_serving.left)
         pvma_serving.left = end;
+}
+
+/* ---- those who have left, with commands that are still to be carried out ---- */
+
+/* Of those, the one whose next command is due last; NULL: they are few. */
+static struct pvma_client *left_too_much(void)
+{
+    struct pvma_client *c, *last = NULL;
+    unsigned count = 0;
+    size_t bytes = 0;
+    DL_FOREACH (pvma_clients, c) {
+        if (c->fd >= 0)
+            continue;
+        count++;
+        bytes += c->commands.bytes;
+        if (!last || c->clock > last->clock)
+            last = c;
+    }
+    return count > PVMA_LEFT_MAX || bytes > PVMA_LEFT_BYTES ? last : NULL;
+}
+
+/* Freeing one may free others, whose peer it was. */
+static void limit_left(void)
+{
+    struct pvma_client *c;
+    while ((c = left_too_much())) {
+        pvmc_log(PVMC_LOG_ERROR,
+                 "process %d has left with %zu bytes that are due at %.9f s, and too much of that kind waits: its last "
+                 "packets are lost",
+                 (int)c->pid, c->commands.bytes, (double)c->clock / (double)PVMA_S);
+        client_free(c);
+    }
 }
 
 /* The program has left or broken the protocol. Commands that it sent before are still carried out. */
@@ -824,16 +890,17 @@ static void part(struct pvma_client *c)
     if (c->waiting)
         pvma_sim_cancel(pvma_serving.sim, &c->turn);
     c->waiting = false;
-    if (c->busy && (c->commands->message.type == PVMA_FORE_CONNECT ||
-                    c->commands->message.type == PVMA_FORE_CARRY)) { /* its result is no longer wanted */
+    if (c->busy && (c->commands.first->message.type == PVMA_FORE_CONNECT ||
+                    c->commands.first->message.type == PVMA_FORE_CARRY)) { /* its result is no longer wanted */
         c->busy = false;
         pop(c);
     }
-    put_command(c, &leave);
+    pvma_commands_put(&c->commands, &leave);
     if (!c->host)
         client_free(c);
     else
         go(c);
+    limit_left();
 }
 
 static void ready(struct pvma_watch *watch)
@@ -841,7 +908,7 @@ static void ready(struct pvma_watch *watch)
     struct pvma_client *c = (struct pvma_client *)watch;
     struct pvma_fore_message m;
     int rc = 0;
-    while (!rc && !c->deaf) {
+    for (int i = 0; i < TURN_MESSAGES && !rc && !c->deaf; i++) {
         rc = pvma_fore_message_receive(c->fd, incoming, sizeof incoming, &m, NULL, false);
         if (!rc)
             rc = c->host || c->observer ? take(c, &m) : greet(c, &m);
@@ -856,6 +923,15 @@ static void ready(struct pvma_watch *watch)
     part(c);
 }
 
+static bool has_too_many(pid_t pid)
+{
+    const struct pvma_client *c;
+    unsigned count = 0;
+    DL_FOREACH (pvma_clients, c)
+        count += c->pid == pid && c->fd >= 0;
+    return pid && count >= PVMA_CONNECTIONS_MAX; /* 0: of another name space for processes */
+}
+
 void pvma_client_take(int fd)
 {
     struct ucred who;
@@ -865,9 +941,15 @@ void pvma_client_take(int fd)
         close(fd);
         return;
     }
+    if (has_too_many(who.pid)) {
+        pvmc_log(PVMC_LOG_ERROR, "process %d has %d connections: another one is refused", (int)who.pid,
+                 PVMA_CONNECTIONS_MAX);
+        close(fd);
+        return;
+    }
     struct pvma_client *c = pvma_new(sizeof *c);
     *c = (struct pvma_client){.watch = {ready}, .fd = fd, .pid = who.pid};
-    c->tail = &c->commands;
+    pvma_commands_init(&c->commands);
     pvma_event_init(&c->turn, PVMA_EVENT_USER, turn);
     DL_APPEND(pvma_clients, c);
     if (pvma_serve_watch(fd, &c->watch))

@@ -8,13 +8,9 @@
 #define PVMA_CLIENT_H
 
 #include <sys/types.h>
+#include "commands.h"
 #include "endpoint.h"
 #include "serve.h"
-
-struct pvma_command {
-    struct pvma_fore_message message; /* its data follow this struct */
-    struct pvma_command *next;
-};
 
 struct pvma_client {
     struct pvma_watch watch;
@@ -23,6 +19,7 @@ struct pvma_client {
     uint32_t number;        /* in the order of admission, from 1 */
     uint32_t task;          /* its number among PVM's tasks; 0: none */
     bool nameless;          /* a PVM task (it has asked for its daemon) that has not told its number yet */
+    uint64_t listed;        /* the last list of receivers in which it was */
     bool asked;             /* its CARRY must do with the receivers that are known now */
     struct pvma_host *host; /* NULL: not admitted yet, or an observer (a daemon) */
     bool observer;
@@ -33,7 +30,7 @@ struct pvma_client {
     bool quiet;     /* the program is blocked until it is answered */
     bool deaf;      /* its socket is not read now */
     pvma_ps clock;  /* its time */
-    struct pvma_command *commands, **tail;
+    struct pvma_commands commands;
     bool busy;    /* the first command has begun and waits for the network */
     bool counted; /* the cost of the first command has been added to `clock` */
     bool waiting; /* in WAIT or SLEEP */
@@ -44,6 +41,8 @@ struct pvma_client {
     long long ticks;        /* processor time at the last inspection */
     struct pvma_event turn; /* the next command, or the end of a wait, is due */
     uint32_t last_endpoint;
+    unsigned endpoint_count;
+    size_t unread; /* bytes that may be waiting for it: endpoint.c counts them when they may be too many */
     struct pvma_endpoint *endpoints;
     struct pvma_client *prev, *next;
 };
@@ -76,6 +75,9 @@ bool pvma_client_any(void);
 
 /* Inspects clients that hold time. `expel`: cuts off those that used no processor time since the last inspection. */
 void pvma_client_inspect(bool expel);
+
+/* Cuts off a client that has held time for long by bytes of which their receiver knows nothing. */
+void pvma_client_expel_doubtful(void);
 
 /* Logs the clients that compute, or if none does, what each client waits for. */
 void pvma_client_explain(int level);

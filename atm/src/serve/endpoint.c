@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #include <utlist.h>
@@ -11,10 +14,12 @@
 #include "core/log.h"
 #include "client.h"
 #include "inside.h"
+#include "limits.h"
 
 #define FREE_ASAP_FIRST 1024 /* lowest one that atm_bind() chooses */
 #define CALLERS_MAX     128
 #define READER_BYTES    (1 << 20) /* unread bytes per endpoint; the system may allow less */
+#define UNREAD_OVERHEAD 1024      /* of the kernel for each record, about */
 #define BITS_PER_CELL   PVMA_CELL_BITS
 
 static struct pvma_endpoint *closing; /* endpoints with packets still to be sent */
@@ -126,10 +131,35 @@ static int errno_of(int cause)
 
 /* ---- to the program ---- */
 
+/* What the kernel keeps for a program, which is more than the packets themselves. */
+static size_t unread_bytes(const struct pvma_client *c)
+{
+    const struct pvma_endpoint *e;
+    size_t sum = 0;
+    int bytes;
+    DL_FOREACH (c->endpoints, e)
+        if (e->fd >= 0 && !ioctl(e->fd, SIOCOUTQ, &bytes) && bytes > 0)
+            sum += (size_t)bytes;
+    return sum;
+}
+
+/* Only when so much has come since the last look can it be too much. */
+static bool reads_too_little(struct pvma_client *c, size_t length)
+{
+    c->unread += length + UNREAD_OVERHEAD;
+    if (c->unread <= PVMA_UNREAD_BYTES)
+        return false;
+    c->unread = unread_bytes(c);
+    if (c->unread <= PVMA_UNREAD_BYTES)
+        return false;
+    pvmc_log_once(PVMC_LOG_ERROR, "process %d does not read what arrives for it: packets are lost", (int)c->pid);
+    return true;
+}
+
 /* Sends a message to the program; false when the program's socket is full or closed. */
 static bool tell_program(struct pvma_endpoint *e, const struct pvma_fore_message *m)
 {
-    if (e->fd < 0 || pvma_fore_message_send(e->fd, m, -1, false))
+    if (e->fd < 0 || reads_too_little(e->client, m->length) || pvma_fore_message_send(e->fd, m, -1, false))
         return false;
     pvma_client_tell(e->client);
     return true;
@@ -479,12 +509,30 @@ static bool is_taken(const struct pvma_host *host, uint32_t asap)
     return false;
 }
 
+/* Marks those at a host that are among the first `count` free to be chosen. */
+static void mark_taken(const struct pvma_host *host, bool *taken, size_t count)
+{
+    const struct pvma_client *c;
+    const struct pvma_endpoint *e;
+    DL_FOREACH (pvma_clients, c)
+        DL_FOREACH (c->endpoints, e)
+            if (e->host == host && e->asap >= FREE_ASAP_FIRST && e->asap - FREE_ASAP_FIRST < count)
+                taken[e->asap - FREE_ASAP_FIRST] = true;
+}
+
+/* The lowest one. One more than there are endpoints must have a free one. */
 static uint32_t free_asap(const struct pvma_host *host)
 {
-    uint32_t asap = FREE_ASAP_FIRST;
-    while (is_taken(host, asap))
-        asap++;
-    return asap;
+    const struct pvma_client *c;
+    size_t count = 1, first = 0;
+    DL_FOREACH (pvma_clients, c)
+        count += c->endpoint_count;
+    bool *taken = pvma_new(count * sizeof *taken);
+    mark_taken(host, taken, count);
+    while (taken[first])
+        first++;
+    free(taken);
+    return FREE_ASAP_FIRST + (uint32_t)first;
 }
 
 int pvma_endpoint_bind(struct pvma_endpoint *e, uint32_t asap, uint32_t length)
@@ -506,12 +554,33 @@ int pvma_endpoint_bind(struct pvma_endpoint *e, uint32_t asap, uint32_t length)
 
 /* ---- opening and closing ---- */
 
+/* Descriptors of endpoints leave some for connections. Returns 0 or an errno. */
+static int make_pair(int pair[2])
+{
+    struct rlimit limit;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+        return errno;
+    int highest = pair[0] > pair[1] ? pair[0] : pair[1];
+    if (getrlimit(RLIMIT_NOFILE, &limit) || (rlim_t)highest + PVMA_DESCRIPTORS_SPARED < limit.rlim_cur)
+        return 0;
+    close(pair[0]);
+    close(pair[1]);
+    return EMFILE;
+}
+
 int pvma_endpoint_open(struct pvma_client *client, struct pvma_host *host, int *fd, struct pvma_endpoint **out)
 {
     static const int bytes = READER_BYTES;
     int pair[2];
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
-        return errno;
+    if (client->endpoint_count >= PVMA_ENDPOINTS_MAX) {
+        pvmc_log_once(PVMC_LOG_ERROR, "process %d has %d endpoints: it cannot open more", (int)client->pid,
+                      PVMA_ENDPOINTS_MAX);
+        return ENOBUFS;
+    }
+    int error = make_pair(pair);
+    if (error)
+        return error;
+    client->endpoint_count++;
     setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     struct pvma_endpoint *e = pvma_new(sizeof *e);
     *e = (struct pvma_endpoint){.client = client, .host = host, .number = ++client->last_endpoint, .fd = pair[0]};
@@ -530,6 +599,7 @@ static void take_down(struct pvma_endpoint *e)
     if (!e->call)
         pvma_inside_leave(e);
     DL_DELETE(e->client->endpoints, e);
+    e->client->endpoint_count--;
     close(e->fd);
     e->fd = -1;
     e->asap = 0;

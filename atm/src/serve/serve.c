@@ -1,6 +1,7 @@
 /* serve.c - see serve.h: the socket, the loop, and the two clocks. */
 #include "serve.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -18,6 +20,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "client.h"
+#include "limits.h"
 #include "local.h"
 #include "route.h"
 
@@ -34,7 +37,8 @@ static struct {
     const struct pvma_serve_options *options;
     struct pvma_watch listener, signals;
     int listen_fd, signal_fd;
-    bool begun; /* the options' `wait_for` clients have connected */
+    int spare_fd; /* given up for a moment when there is no other */
+    bool begun;   /* the options' `wait_for` clients have connected */
     bool over;
     bool failed;
     int64_t patience_ns;  /* with programs that hold time without using the processor */
@@ -76,6 +80,27 @@ static bool attend(int64_t limit_ns)
     return any;
 }
 
+/* Without a descriptor the newcomer would stay in the queue, and the loop would see nothing else. */
+static void turn_away(void)
+{
+    pvmc_log_once(PVMC_LOG_ERROR, "out of descriptors: newcomers are turned away; raise the limit (ulimit -n)");
+    close(server.spare_fd);
+    int fd = accept4(server.listen_fd, NULL, NULL, SOCK_CLOEXEC);
+    if (fd >= 0)
+        close(fd);
+    server.spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* As many as the system grants: each program needs some. */
+static void raise_descriptors(void)
+{
+    struct rlimit limit;
+    if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
+}
+
 static void accept_one(struct pvma_watch *watch)
 {
     (void)watch;
@@ -83,7 +108,7 @@ static void accept_one(struct pvma_watch *watch)
     if (fd >= 0)
         pvma_client_take(fd);
     else if (errno == EMFILE || errno == ENFILE)
-        pvmc_log_once(PVMC_LOG_ERROR, "out of descriptors; raise the limit (ulimit -n)");
+        turn_away();
 }
 
 /* Prints what the options ask for. */
@@ -171,6 +196,8 @@ static int set_up(const struct pvma_serve_options *options)
     server.listener.ready = accept_one;
     server.signals.ready = take_signal;
     server.listen_fd = -1;
+    raise_descriptors();
+    server.spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     server.options = options;
     server.patience_ns = pvmc_config_us(PVMC_SETTING_ATM_PATIENCE) * 1000;
     pvma_serving.is_virtual = options->is_virtual;
@@ -255,6 +282,7 @@ static int64_t silence_ns(void)
 static void stand_still(bool held)
 {
     attend(silence_ns());
+    pvma_client_expel_doubtful();
     int64_t now_ns = pvmc_clock_real_ns();
     if (!server.begun || !pvma_client_any())
         return;
@@ -277,9 +305,13 @@ static void stand_still(bool held)
 
 static void serve_in_virtual_time(void)
 {
+    static unsigned in_a_row;
     bool held = is_held();
-    if (!held && attend(0))
+    if (!held && in_a_row < PVMA_FLOOD_MAX && attend(0)) {
+        in_a_row++;
         return; /* first handle every message that was sent before the last program went to sleep */
+    }
+    in_a_row = 0;
     if (!held && pvma_client_settle())
         return;
     if (held || pvma_sim_next(pvma_serving.sim) == PVMA_NEVER) {
@@ -315,6 +347,7 @@ static void clean_up(const struct pvma_serve_options *options)
     pvma_local_free_all();
     close(server.listen_fd);
     close(server.signal_fd);
+    close(server.spare_fd);
     close(pvma_serving.epoll_fd);
 }
 

@@ -125,6 +125,17 @@ START_TEST(times)
 }
 END_TEST
 
+START_TEST(factors)
+{
+    clear();
+    EXPECT_VALUES(PVMC_SETTING_ATM_CPU, {"0", 0}, {"1", 1000000}, {"12.5", 12500000}, {"0.001", 1000},
+                  {"3000", 3000000000}, {"2.", 2000000}, {"007.25", 7250000}, {"0.1234567", 123456},
+                  {"1000000", 1000000000000});
+    EXPECT_REFUSED(PVMC_SETTING_ATM_CPU, "", ".5", "-1", "-0.5", "+1", " 1", "1 ", "1,5", "1e3", "1.5.5", "12.5x",
+                   "0x10", "fast", "1000000.000001", "1000001", "9223372036854775807", "9223372036854775808");
+}
+END_TEST
+
 START_TEST(names_and_paths)
 {
     char longest[PATH_MAX + 1];
@@ -165,6 +176,9 @@ END_TEST
 START_TEST(limits_are_told_as_one_writes_them)
 {
     char why[256];
+    pvmc_config_check(PVMC_SETTING_ATM_CPU, "12,5", why, sizeof why);
+    ck_assert_str_eq(why, "PVM_ATM_CPU=\"12,5\" is not usable: set it to a number such as 3000, 12.5 or 0.1 from 0 to "
+                          "1000000");
     pvmc_config_check(PVMC_SETTING_QUEUE_MAX, "1", why, sizeof why);
     ck_assert_str_eq(why,
                      "PVM_QUEUE_MAX=\"1\" is not usable: set it to a size such as 4096, 64k, 16M or 1G, at least 64k");
@@ -334,7 +348,7 @@ START_TEST(the_user_sets_the_root)
 }
 END_TEST
 
-UNIT_MAIN("config", every_row_is_sound, defaults_and_settings, integers, sizes, times, names_and_paths,
+UNIT_MAIN("config", every_row_is_sound, defaults_and_settings, integers, sizes, times, factors, names_and_paths,
           a_wrong_value_is_told_once, limits_are_told_as_one_writes_them, unknown_variables_are_told_once,
           wrong_names_get_a_guess, strange_names_get_no_guess, known_variables_are_fine, daemon_files,
           the_root_is_found_from_where_code_lies, the_user_sets_the_root)

@@ -1,0 +1,43 @@
+/*
+ * limits.h - what one program may take of the network process. A program that wants more is refused or disconnected,
+ * and the log says so; the others are not affected. PVM's tasks and daemons stay far below.
+ */
+#ifndef PVMA_LIMITS_H
+#define PVMA_LIMITS_H
+
+#define PVMA_CONNECTIONS_MAX                                                                                           \
+    16 /* of one process; a program has one, and another while it looks at the clock's kind                            \
+        */
+
+#define PVMA_ENDPOINTS_MAX 4096 /* of one program; a further OPEN fails with ENOBUFS */
+
+/* Descriptors that endpoints leave for connections: beyond them OPEN fails with EMFILE. */
+#define PVMA_DESCRIPTORS_SPARED 64
+
+/* Bytes that have arrived for one program and that it has not read: further packets are lost, as with a slow reader. */
+#define PVMA_UNREAD_BYTES (256u << 20)
+
+/*
+ * Virtual time: bytes of packets that a program sends ahead of the network's time. Beyond them its socket is not read
+ * until the network has sent half of them.
+ */
+#define PVMA_AHEAD_BYTES (4u << 20)
+
+/* Bytes and programs, all together, that have left and whose last packets are still to be sent. */
+#define PVMA_LEFT_BYTES (64u << 20)
+#define PVMA_LEFT_MAX   4096
+
+/* Shadows that one program hands over at once: PVM hands over one message, in pieces of 8,000 receivers. */
+#define PVMA_HANDING_MAX 16
+
+/*
+ * What time may wait for on account of one process: two channels for each other process with which it has exchanged
+ * bytes outside the network, and the processes that it has announced. A daemon (an observer) has many tasks.
+ */
+#define PVMA_LOCAL_MAX          256
+#define PVMA_LOCAL_OBSERVER_MAX 131072
+
+/* Virtual time: messages that are handled in a row although all programs wait, before time goes on all the same. */
+#define PVMA_FLOOD_MAX 10000
+
+#endif
