@@ -205,11 +205,10 @@ void atm_sim_on_pass(void (*pass)(void));
  * on it. atm_sim_task(): this program is the task of that number. atm_sim_carry(): it sends a message of that many
  * bytes to the given tasks; `number` is what the receiver knows the message by. The network lets it cross as PVM's
  * daemons would have carried it. ESRCH: no receiver is on the network, and nothing is carried; EINVAL: count is 0
- * or above ATM_SIM_ENDS_MAX, bytes are 4 GiB or more, there was no atm_sim_task(), or the clock is real.
- * atm_sim_under_way():
- * lists at most max messages that are on their way to this program, with their senders, and returns their number. All
- * others have arrived. *handing: how many messages this program has not yet handed over completely. After a change of
- * either, waits of this program end. The three calls cost no virtual time.
+ * or above ATM_SIM_ENDS_MAX, bytes are more than 1 MiB, a receiver is named twice, there was no atm_sim_task(), or the
+ * clock is real. atm_sim_under_way(): lists at most max messages that are on their way to this program, with their
+ * senders, and returns their number. All others have arrived. *handing: how many messages this program has not yet
+ * handed over completely. After a change of either, waits of this program end. The three calls cost no virtual time.
  */
 #define ATM_SIM_ENDS_MAX 8190 /* receivers of one message; messages in a list */
 

@@ -560,6 +560,54 @@ START_TEST(a_message_has_each_receiver_once)
 }
 END_TEST
 
+/* Two tasks that never say who they are. One leaves, the other one sleeps. */
+static int stays_nameless(void *arg)
+{
+    (void)arg;
+    struct pvma_fore_message reply, m = {.type = PVMA_FORE_KNOWS, .process = 1};
+    int gone = raw_join("a");
+    NEED(raw_ask(gone, &m, &reply));
+    close(gone);
+    int fd = raw_join("a");
+    NEED(raw_ask(fd, &m, &reply));
+    tell(0);
+    raw_sleep(fd);
+    pause();
+    return 0;
+}
+
+static int carries_to_nobody(void *arg)
+{
+    (void)arg;
+    struct atm_sim_end nobody = {.task = 99};
+    NEED(!atm_sim_task(7));
+    int64_t begun = now();
+    for (int i = 0; i < 3; i++) {
+        NEED(atm_sim_carry(&nobody, 1, 1000) == -1 && atm_errno == ESRCH);
+        NEED(now() == begun);
+    }
+    return 0;
+}
+
+/* A message to a task outside of virtual time waits for them, but neither for ever nor in virtual time. */
+START_TEST(the_nameless_hold_nobody_up)
+{
+    setenv("PVM_ATM_PATIENCE", "2", 1);
+    network_start(&(struct network){.is_virtual = true});
+    pid_t naps = start_naps(), hostile = program_start("a", stays_nameless, NULL);
+    told();
+    program_wait(program_start("b", carries_to_nobody, NULL));
+    if (_i)
+        end_naps(naps);
+    program_wait(program_start("b", carries_to_nobody, NULL));
+    kill(hostile, SIGKILL);
+    waitpid(hostile, NULL, 0);
+    if (!_i)
+        end_naps(naps);
+    network_stop();
+}
+END_TEST
+
 /* ---- messages without end ---- */
 
 static int talks_without_end(void *arg)
@@ -620,6 +668,7 @@ int main(void)
     ADD(a_program_has_few_endpoints, 2);
     ADD(a_program_hands_over_few_messages, 1);
     ADD(a_message_has_each_receiver_once, 1);
+    ADD(the_nameless_hold_nobody_up, 2);
     ADD(talkers_do_not_stop_time, 1);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);

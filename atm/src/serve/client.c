@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <utlist.h>
 #include "core/buf.h"
+#include "core/clock.h"
+#include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/frame.h"
@@ -15,11 +17,12 @@
 #include "route.h"
 
 #define TOO_MANY      "exchanges bytes with, or has announced, too many processes"
-#define OBSERVER      "-" /* host name of clients that only report: daemons */
-#define LOOK          "?" /* host name of clients that only query the clock */
-#define TURN_MESSAGES 64  /* of one client, before the others' */
-#define HOSTS_BYTES   512 /* of the list of hosts in a refusal */
-#define MORE_BYTES    32  /* reserved for the note that the list is truncated */
+#define OBSERVER      "-"     /* host name of clients that only report: daemons */
+#define LOOK          "?"     /* host name of clients that only query the clock */
+#define NAMELESS_US   5000000 /* at most a quarter of PVM_ATM_PATIENCE */
+#define TURN_MESSAGES 64      /* of one client, before the others' */
+#define HOSTS_BYTES   512     /* of the list of hosts in a refusal */
+#define MORE_BYTES    32      /* reserved for the note that the list is truncated */
 
 struct pvma_client *pvma_clients;
 
@@ -553,6 +556,13 @@ static int take_name(struct pvma_client *c, uint32_t task)
     return 0;
 }
 
+static void await_name(struct pvma_client *c)
+{
+    int64_t patience_us = pvmc_config_us(PVMC_SETTING_ATM_PATIENCE) / 4;
+    c->nameless = true;
+    c->nameless_until_us = pvmc_clock_us() + (patience_us < NAMELESS_US ? patience_us : NAMELESS_US);
+}
+
 /* Returns 0, or a PVMC_E code for an invalid message. With the real clock nothing waits for what happens outside. */
 static int take(struct pvma_client *c, const struct pvma_fore_message *m)
 {
@@ -572,7 +582,8 @@ static int take(struct pvma_client *c, const struct pvma_fore_message *m)
     }
     if (!c->host || m->type == PVMA_FORE_NONE || !doing[m->type] || c->quiet)
         return PVMC_EFORMAT;
-    c->nameless = c->nameless || (m->type == PVMA_FORE_KNOWS && !c->task);
+    if (m->type == PVMA_FORE_KNOWS && !c->task && !c->nameless)
+        await_name(c);
     int rc = is_virtual && m->type == PVMA_FORE_SLEEP ? begin_sleep(c, m) : 0;
     if (rc)
         return rc;
@@ -725,26 +736,36 @@ static struct pvma_client *next_owed(void)
     return first;
 }
 
-/* Whether some task has not got its number yet. */
+/* Whether some task has not got its number yet. Its daemon gives it one at once, so it need not be waited for long. */
 static bool any_is_nameless(void)
 {
     const struct pvma_client *c;
     DL_FOREACH (pvma_clients, c)
-        if (c->nameless && c->fd >= 0)
+        if (c->nameless && c->fd >= 0 && pvmc_clock_us() < c->nameless_until_us)
             return true;
     return false;
 }
 
-/* A client whose CARRY has waited long enough for receivers to say who they are. */
-static struct pvma_client *next_to_carry(void)
+/* A client whose CARRY waits for receivers to say who they are. */
+static struct pvma_client *first_to_carry(void)
 {
     struct pvma_client *c;
-    if (pvma_sim_next(pvma_serving.sim) == now() || any_is_nameless())
-        return NULL;
     DL_FOREACH (pvma_clients, c)
         if (c->busy && !c->asked && c->fd >= 0 && c->commands.first->message.type == PVMA_FORE_CARRY)
             return c;
     return NULL;
+}
+
+/* The same, which has waited long enough. */
+static struct pvma_client *next_to_carry(void)
+{
+    struct pvma_client *c = first_to_carry();
+    return c && pvma_sim_next(pvma_serving.sim) != now() && !any_is_nameless() ? c : NULL;
+}
+
+bool pvma_client_carry_waits(void)
+{
+    return first_to_carry() && pvma_sim_next(pvma_serving.sim) != now() && any_is_nameless();
 }
 
 bool pvma_client_settle(void)

@@ -16,12 +16,13 @@ struct pvma_client {
     struct pvma_watch watch;
     int fd; /* -1: the program is gone */
     pid_t pid;
-    uint32_t number;        /* in the order of admission, from 1 */
-    uint32_t task;          /* its number among PVM's tasks; 0: none */
-    bool nameless;          /* a PVM task (it has asked for its daemon) that has not told its number yet */
-    uint64_t listed;        /* the last list of receivers in which it was */
-    bool asked;             /* its CARRY must do with the receivers that are known now */
-    struct pvma_host *host; /* NULL: not admitted yet, or an observer (a daemon) */
+    uint32_t number;           /* in the order of admission, from 1 */
+    uint32_t task;             /* its number among PVM's tasks; 0: none */
+    bool nameless;             /* a PVM task (it has asked for its daemon) that has not told its number yet */
+    int64_t nameless_until_us; /* real time: CARRY does not wait longer for the number */
+    uint64_t listed;           /* the last list of receivers in which it was */
+    bool asked;                /* its CARRY must do with the receivers that are known now */
+    struct pvma_host *host;    /* NULL: not admitted yet, or an observer (a daemon) */
     bool observer;
     bool cut;       /* the network ended the connection, and the program may still run */
     bool coming;    /* has said HELLO and waits for admission */
@@ -64,6 +65,12 @@ bool pvma_client_any_runs(void);
  * network, in an order that is the same in each run. Returns whether there was anything to do.
  */
 bool pvma_client_settle(void);
+
+/*
+ * Whether a message by the daemons waits for a task that has just been started to say who it is: virtual time must not
+ * go on then, in which the message would have to be under way already.
+ */
+bool pvma_client_carry_waits(void);
 
 /* The program that is PVM's task of that number (not 0); NULL: there is none. */
 struct pvma_client *pvma_client_of_task(uint32_t task);

@@ -27,7 +27,7 @@
 #define LISTEN_BACKLOG 512
 #define HIDDEN         "~"                  /* suffix of the socket's path until listen() */
 #define STEPS          256                  /* events simulated between polls of the programs */
-#define HOLD_MS        100                  /* between checks of announced processes */
+#define HOLD_MS        100                  /* between checks of announced processes, and of those without a name */
 #define EXPLAIN_NS     INT64_C(10000000000) /* see explain_ns() */
 #define SLICE_NS       2000000              /* real clock: simulated at a time when the network is behind */
 
@@ -314,6 +314,10 @@ static void serve_in_virtual_time(void)
     in_a_row = 0;
     if (!held && pvma_client_settle())
         return;
+    if (!held && pvma_client_carry_waits()) {
+        attend(HOLD_MS * 1000000);
+        return;
+    }
     if (held || pvma_sim_next(pvma_serving.sim) == PVMA_NEVER) {
         stand_still(held);
         return;
