@@ -608,6 +608,98 @@ START_TEST(the_nameless_hold_nobody_up)
 }
 END_TEST
 
+/* ---- more shadows than one list has ---- */
+
+enum { SENDERS = 9, EACH = 15, HANDED = 64, SHADOWS = SENDERS * EACH * HANDED };
+
+static void hand_over(int fd, uint32_t task)
+{
+    static const uint8_t end[8] = {1};
+    struct pvma_fore_message reply, m = {.type = PVMA_FORE_CARRY, .given = 1, .data = end, .length = sizeof end};
+    name(fd, task);
+    for (int i = 0; i < HANDED; i++)
+        NEED(raw_ask(fd, &m, &reply) && !reply.error);
+    raw_sleep(fd);
+}
+
+/* Their turns come one after the other: while one runs, no other is welcome. */
+static int hand_over_much(void *arg)
+{
+    struct pvma_fore_message hello = {.type = PVMA_FORE_HELLO, .number = PVMA_FORE_MAGIC, .version = PVMA_FORE_VERSION};
+    uint32_t task = *(uint32_t *)arg;
+    struct pollfd fds[EACH];
+    for (int i = 0; i < EACH; i++) {
+        fds[i] = (struct pollfd){.fd = raw_dial(), .events = POLLIN};
+        NEED(!raw_tell(fds[i].fd, &hello));
+    }
+    tell(0);
+    for (int n = 0, i = 0; n < EACH; n++) {
+        NEED(poll(fds, EACH, WAIT_MS) > 0);
+        for (i = 0; !fds[i].revents; i++)
+            ;
+        NEED(raw_hear(fds[i].fd, PVMA_FORE_WELCOME, &hello));
+        hand_over(fds[i].fd, task + (uint32_t)n);
+        fds[i].fd = -1;
+    }
+    pause();
+    return 0;
+}
+
+static unsigned list_in_parts(unsigned max)
+{
+    static struct atm_sim_end list[ATM_SIM_ENDS_MAX];
+    static unsigned from[2 + SENDERS * EACH];
+    unsigned count = 0;
+    int n, handing;
+    memset(from, 0, sizeof from);
+    do {
+        n = atm_sim_under_way(count, list, max, &handing);
+        NEED(n >= 0);
+        for (int i = 0; i < n; i++)
+            from[list[i].task]++;
+        count += (unsigned)n;
+    } while (n == (int)max);
+    for (unsigned task = 2; task < 2 + SENDERS * EACH; task++)
+        NEED(from[task] == HANDED);
+    return count;
+}
+
+static int expects_much(void *arg)
+{
+    NEED(!atm_sim_task(1));
+    tell(0);
+    NEED(read(*(int *)arg, &(char){0}, 1) == 1);
+    nap(US);
+    NEED(list_in_parts(ATM_SIM_ENDS_MAX) == SHADOWS);
+    NEED(list_in_parts(1000) == SHADOWS);
+    return 0;
+}
+
+START_TEST(long_lists_are_read_in_parts)
+{
+    static uint32_t first[SENDERS];
+    pid_t senders[SENDERS];
+    int go[2];
+    ck_assert_int_gt(SHADOWS, ATM_SIM_ENDS_MAX);
+    network_start(&(struct network){.topology = STAR("hp735", "rate=oc3"), .is_virtual = true});
+    ck_assert_int_eq(pipe(go), 0);
+    pid_t receiver = program_start("a", expects_much, &go[0]);
+    told();
+    for (unsigned i = 0; i < SENDERS; i++) {
+        first[i] = 2 + i * EACH;
+        senders[i] = program_start("b", hand_over_much, &first[i]);
+        told();
+    }
+    ck_assert_int_eq(write(go[1], "", 1), 1);
+    program_wait(receiver);
+    for (int i = 0; i < SENDERS; i++) {
+        kill(senders[i], SIGKILL);
+        waitpid(senders[i], NULL, 0);
+    }
+    network_stop();
+}
+END_TEST
+
 /* ---- messages without end ---- */
 
 static int talks_without_end(void *arg)
@@ -669,6 +761,7 @@ int main(void)
     ADD(a_program_hands_over_few_messages, 1);
     ADD(a_message_has_each_receiver_once, 1);
     ADD(the_nameless_hold_nobody_up, 2);
+    ADD(long_lists_are_read_in_parts, 1);
     ADD(talkers_do_not_stop_time, 1);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
