@@ -277,7 +277,7 @@ static unsigned send_ahead(int fd, unsigned count)
     struct pvma_fore_message m = {.type = PVMA_FORE_SEND, .cost_ns = 86400 * S, .data = zeros, .length = 60000};
     unsigned sent = 0;
     int tries = 0;
-    for (; sent < count && tries < 200; m.cost_ns = 0)
+    for (; sent < count && tries < 100; m.cost_ns = 0)
         if (!pvma_fore_message_send(fd, &m, -1, false)) {
             sent++;
             tries = 0;
@@ -403,7 +403,7 @@ START_TEST(those_who_left_keep_little)
 {
     network_start(&(struct network){.is_virtual = true, .logs = true});
     pid_t other = start_naps();
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < 30; i++)
         program_wait(program_start("a", leaves_packets, NULL));
     ck_assert(network_said("its last packets are lost"));
     others_go_on();
