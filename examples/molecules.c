@@ -3,8 +3,8 @@
  *
  * Atoms with a Lennard-Jones potential move in a periodic box, cut into p slabs along x. In each time step every task
  * moves its atoms, hands over those that have left its slab, sends copies of the atoms within the cut-off of each
- * border (the halo) to its two neighbours, and computes the forces on its own atoms. A halo message has 32 bytes per
- * atom near the border: 1 MB in a box of 1.6 million atoms, as on the AN2 network.
+ * border (the halo) to its two neighbours, and computes the forces on its own atoms. A halo message has 28 bytes per
+ * atom near the border: 1 MB with 136 x 136 atoms across the slabs (-n 136), as on the AN2 network.
  *
  *       |  task 0  |  task 1  |  task 2  |
  *       | .  . . <-> . .   . <-> .  .  . |<-> task 0        each way: atoms that moved over, and the halo
@@ -12,8 +12,9 @@
  * Shows   spatial decomposition, long messages between neighbours, messages of varying length, a ring of tasks.
  * Build   cc -O2 -o molecules molecules.c $(pkg-config --cflags --libs pvm3) -lm
  * Run     ./molecules -p 3 -n 14 -s 20
- * Prints  energy, time, the longest halo and the largest difference from a serial run. Exit code 1 if the difference
- *         is above 1e-7 or a task died.
+ *         ./molecules -p 8 -l 24 -n 136 -s 1      long halos, few atoms
+ * Prints  time, that of the exchanges in a step, energy, the longest halo and the largest difference from a serial run.
+ *         Exit code 1 if the difference is above 1e-7 or a task died.
  */
 #include <argp.h>
 #include <math.h>
@@ -32,15 +33,19 @@ enum { TASKS_MAX = 64, SIDE_MAX = 200, STEPS_MAX = 100000 };
 #define SPACING        1.1 /* of the initial lattice */
 #define TIME_STEP      0.002
 #define DIFFERENCE_MAX 1e-7
+#define HALO_BYTES     28 /* of an atom in a message: its number and place */
 
 static struct {
-    int p, n, steps;
-} options = {3, 14, 20};
+    int p, n, l, steps;
+    bool unchecked;
+} options = {3, 14, 0, 20, false};
 
 static const struct argp_option option_table[] = {
     {"tasks", 'p', "P", 0, "P tasks (3)", 0},
     {"side", 'n', "N", 0, "N x N x N atoms (14)", 0},
+    {"length", 'l', "L", 0, "instead L x N x N, cut along the side of L", 0},
     {"steps", 's', "S", 0, "S time steps (20)", 0},
+    {"unchecked", 'u', NULL, 0, "no serial run, which takes as long as all tasks together", 0},
     {0},
 };
 
@@ -63,18 +68,25 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case 'n':
         options.n = number(state, text, SIDE_MAX);
         return 0;
+    case 'l':
+        options.l = number(state, text, SIDE_MAX);
+        return 0;
     case 's':
         options.steps = number(state, text, STEPS_MAX);
+        return 0;
+    case 'u':
+        options.unchecked = true;
         return 0;
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument \"%s\"", text);
         break;
     case ARGP_KEY_END:
-        if (options.n * SPACING < options.p * CUTOFF || options.n * SPACING < 2 * CUTOFF)
+        options.l = options.l ? options.l : options.n;
+        if (options.l * SPACING < options.p * CUTOFF || fmin(options.l, options.n) * SPACING < 2 * CUTOFF)
             argp_error(state,
                        "%d slabs of a box with %d atoms along a side are thinner than the forces reach: more atoms, "
                        "or fewer tasks",
-                       options.p, options.n);
+                       options.p, options.l);
     }
     return ARGP_ERR_UNKNOWN;
 }
@@ -94,10 +106,12 @@ struct atoms {
 /* A slab of the box: its own atoms, and copies of the neighbours' atoms within the cut-off. */
 struct slab {
     int p, place;
-    int left, right;      /* neighbours' tids; 0: we are our own neighbour */
-    double box, from, to; /* side of the box; range of our slab in x */
+    int left, right;    /* neighbours' tids; 0: we are our own neighbour */
+    double length, box; /* sides of the box: in x, and in y and z */
+    double from, to;    /* range of our slab in x */
     struct atoms own, halo;
     double energy;
+    double exchange_s;      /* in all steps */
     int longest_halo;       /* bytes */
     int *cell_first, *next; /* lists of atoms by cell; halo atoms are numbered after our own */
     int cells[3];
@@ -131,9 +145,9 @@ static double now_s(void)
 }
 
 /* Sets up the lattice, with velocities that depend on the atom's number; each task keeps the atoms in its slab. */
-static void fill(struct slab *s, int n)
+static void fill(struct slab *s, int l, int n)
 {
-    for (int id = 0; id < n * n * n; id++) {
+    for (int id = 0; id < l * n * n; id++) {
         struct atom a = {.id = id};
         a.r[0] = (id / (n * n) + 0.5) * SPACING;
         a.r[1] = (id / n % n + 0.5) * SPACING;
@@ -145,12 +159,12 @@ static void fill(struct slab *s, int n)
     }
 }
 
-static void make_slab(struct slab *s, int p, int place, int n)
+static void make_slab(struct slab *s, int p, int place, int l, int n)
 {
-    *s = (struct slab){.p = p, .place = place, .box = n * SPACING};
-    s->from = s->box * place / p;
-    s->to = s->box * (place + 1) / p;
-    fill(s, n);
+    *s = (struct slab){.p = p, .place = place, .length = l * SPACING, .box = n * SPACING};
+    s->from = s->length * place / p;
+    s->to = s->length * (place + 1) / p;
+    fill(s, l, n);
 }
 
 static void free_slab(struct slab *s)
@@ -214,9 +228,9 @@ static void take_leavers(struct slab *s, int side, struct atoms *leavers)
             continue;
         }
         if (a->r[0] < 0)
-            a->r[0] += s->box;
-        if (a->r[0] >= s->box)
-            a->r[0] -= s->box;
+            a->r[0] += s->length;
+        if (a->r[0] >= s->length)
+            a->r[0] -= s->length;
         add(leavers, a);
         *a = s->own.at[--s->own.count];
     }
@@ -228,9 +242,9 @@ static void copy_near(const struct slab *s, const struct atoms *from, int side, 
     double shift = 0;
 
     if (side < 0 && s->place == 0)
-        shift = s->box;
+        shift = s->length;
     if (side > 0 && s->place == s->p - 1)
-        shift = -s->box;
+        shift = -s->length;
     for (int i = 0; i < from->count; i++) {
         struct atom a = from->at[i];
         if (side < 0 ? a.r[0] < s->from + CUTOFF : a.r[0] >= s->to - CUTOFF) {
@@ -274,7 +288,7 @@ static void exchange(struct slab *s, struct atoms *to_left, struct atoms *to_rig
         receive_atoms(s, s->right, TAG_LEFTWARD);
         receive_atoms(s, s->left, TAG_RIGHTWARD);
     }
-    s->longest_halo = (int)fmax(s->longest_halo, 32.0 * fmax(to_left->count, to_right->count));
+    s->longest_halo = (int)fmax(s->longest_halo, HALO_BYTES * fmax(to_left->count, to_right->count));
 }
 
 static const struct atom *atom_at(const struct slab *s, int i)
@@ -391,9 +405,12 @@ static void simulate(struct slab *s, int steps)
     exchange(s, &to_left, &to_right);
     compute_forces(s);
     for (int step = 0; step < steps; step++) {
+        double start_s;
         kick(s);
         drift(s);
+        start_s = now_s();
         exchange(s, &to_left, &to_right);
+        s->exchange_s += now_s() - start_s;
         compute_forces(s);
         kick(s);
     }
@@ -416,6 +433,7 @@ static void send_result(const struct slab *s, int parent)
 {
     pvm_initsend(PvmDataDefault);
     pvm_pkdouble((double *)&s->energy, 1, 1);
+    pvm_pkdouble((double *)&s->exchange_s, 1, 1);
     pvm_pkint((int *)&s->longest_halo, 1, 1);
     pvm_pkint((int *)&s->own.count, 1, 1);
     for (int i = 0; i < s->own.count; i++) {
@@ -428,18 +446,19 @@ static void send_result(const struct slab *s, int parent)
 static int work(int parent)
 {
     static int tids[TASKS_MAX];
-    int handler = pvm_addmhf(-1, TAG_DIED, -1, parent_died), p, n, steps, place = 0;
+    int handler = pvm_addmhf(-1, TAG_DIED, -1, parent_died), p, l, n, steps, place = 0;
     struct slab s;
 
     pvm_notify(PvmTaskExit, TAG_DIED, 1, &parent);
     pvm_recv(parent, TAG_START);
     pvm_upkint(&p, 1, 1);
+    pvm_upkint(&l, 1, 1);
     pvm_upkint(&n, 1, 1);
     pvm_upkint(&steps, 1, 1);
     pvm_upkint(tids, p, 1);
     while (tids[place] != pvm_mytid())
         place++;
-    make_slab(&s, p, place, n);
+    make_slab(&s, p, place, l, n);
     if (p > 1) {
         s.left = tids[(place + p - 1) % p];
         s.right = tids[(place + 1) % p];
@@ -478,6 +497,7 @@ static int start_tasks(int *tids)
     pvm_notify(PvmTaskExit, TAG_DIED, p, tids);
     pvm_initsend(PvmDataDefault);
     pvm_pkint(&p, 1, 1);
+    pvm_pkint(&options.l, 1, 1);
     pvm_pkint(&options.n, 1, 1);
     pvm_pkint(&options.steps, 1, 1);
     pvm_pkint(tids, p, 1);
@@ -486,20 +506,22 @@ static int start_tasks(int *tids)
 }
 
 struct result {
-    double energy;
+    double energy, exchange_s; /* of the task that took longest */
     int longest_halo, atoms;
     double (*r)[3]; /* by atom number */
 };
 
 static void take_result(struct result *result, int total)
 {
-    double energy, r[3];
+    double energy, exchange_s, r[3];
     int halo, count, id;
 
     pvm_upkdouble(&energy, 1, 1);
+    pvm_upkdouble(&exchange_s, 1, 1);
     pvm_upkint(&halo, 1, 1);
     pvm_upkint(&count, 1, 1);
     result->energy += energy;
+    result->exchange_s = fmax(result->exchange_s, exchange_s);
     result->longest_halo = halo > result->longest_halo ? halo : result->longest_halo;
     while (count-- > 0) {
         pvm_upkint(&id, 1, 1);
@@ -536,13 +558,13 @@ static double difference_to_serial(const struct result *result, double *energy)
     struct slab s;
     double largest = 0;
 
-    make_slab(&s, 1, 0, options.n);
+    make_slab(&s, 1, 0, options.l, options.n);
     simulate(&s, options.steps);
     *energy = s.energy;
     for (int i = 0; i < s.own.count; i++)
         for (int k = 0; k < 3; k++) {
             double d = fabs(s.own.at[i].r[k] - result->r[s.own.at[i].id][k]);
-            d = fmin(d, fabs(d - s.box));
+            d = fmin(d, fabs(d - (k ? s.box : s.length)));
             if (!(d <= largest)) /* also for a NaN */
                 largest = d;
         }
@@ -550,11 +572,30 @@ static double difference_to_serial(const struct result *result, double *energy)
     return largest;
 }
 
+/* Returns whether the atoms are where they should be. */
+static bool print_result(const struct result *result, double tasks_s, int total)
+{
+    double serial_energy, difference;
+    bool correct = result->atoms == total;
+
+    printf("%d atoms in %d slabs, %d steps: %.4f s, exchanges %.6f s a step, energy %.6f, halos up to %d bytes, ",
+           total, options.p, options.steps, tasks_s, result->exchange_s / options.steps, result->energy,
+           result->longest_halo);
+    if (options.unchecked) {
+        printf("%s\n", correct ? "not checked" : "WRONG");
+        return correct;
+    }
+    difference = difference_to_serial(result, &serial_energy);
+    correct = correct && difference <= DIFFERENCE_MAX;
+    printf("alone %.6f, largest difference %.2g: %s\n", serial_energy, difference, correct ? "correct" : "WRONG");
+    return correct;
+}
+
 static int run_master(void)
 {
-    int tids[TASKS_MAX], total = options.n * options.n * options.n;
+    int tids[TASKS_MAX], total = options.l * options.n * options.n;
     struct result result = {.r = must(calloc(total, sizeof *result.r))};
-    double start_s, tasks_s, serial_energy, difference;
+    double start_s;
     bool correct;
 
     if (start_tasks(tids) < 0)
@@ -565,13 +606,7 @@ static int run_master(void)
         end_all(tids, options.p);
         return 1;
     }
-    tasks_s = now_s() - start_s;
-    difference = difference_to_serial(&result, &serial_energy);
-    correct = result.atoms == total && difference <= DIFFERENCE_MAX;
-    printf("%d atoms in %d slabs, %d steps: %.4f s, energy %.6f (alone %.6f), halos up to %d bytes, largest difference "
-           "%.2g: %s\n",
-           total, options.p, options.steps, tasks_s, result.energy, serial_energy, result.longest_halo, difference,
-           correct ? "correct" : "WRONG");
+    correct = print_result(&result, now_s() - start_s, total);
     free(result.r);
     return correct ? 0 : 1;
 }

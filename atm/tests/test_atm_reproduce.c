@@ -2,12 +2,16 @@
  * test_atm_reproduce.c - a few rows of each paper's experiments, compared with recorded results to all printed digits,
  * since a simulation gives the same result each time and on every machine.
  */
+#include <stdlib.h>
+#include <sys/mman.h>
 #include "atm/src/reproduce/experiment.h"
 #include "atm/src/reproduce/fit.h"
+#include "atm/src/reproduce/jobs.h"
 #include "atm/src/lab/lab.h"
 #include "atm/src/lab/layout.h"
 #include "atm/src/report/print.h"
 #include "atm/src/report/score.h"
+#include "atm/src/report/stored.h"
 #include "atm/src/reproduce/stats.h"
 #include "unit.h"
 
@@ -178,6 +182,30 @@ START_TEST(null_models_take_the_information)
 }
 END_TEST
 
+static void run_with_a_network(struct report *r, enum experiment_part part)
+{
+    (void)part;
+    if (layout_speed() != 1)
+        return;
+    report_set(r, "t", "predicted", "c", 100, 0);
+    report_claim(r, "A", true, "1");
+}
+
+/* What a null model does not give is unknown, also if the model has been run before it. */
+START_TEST(null_models_have_nothing_from_models)
+{
+    struct report r;
+    struct job jobs[] = {{.report = &r, .run = run_with_a_network},
+                         {.report = &r, .run = run_with_a_network, .null = true}};
+
+    begin_rules(&r);
+    ck_assert_int_eq(jobs_run(jobs, 2, 1), 0);
+    ck_assert(r.rows[1].known && r.verdicts[0].known);
+    ck_assert(!r.rows[1].has_null && !r.verdicts[0].null_known);
+    report_free(&r);
+}
+END_TEST
+
 /* A real program's result is a row of its own below the model's, and is counted apart. */
 START_TEST(programs_have_rows_of_their_own)
 {
@@ -193,6 +221,71 @@ START_TEST(programs_have_rows_of_their_own)
     ck_assert_uint_eq(score_of(&r).predicted, 1);
     ck_assert_uint_eq(score_of(&r).programs, 1);
     ck_assert_uint_eq(score_of(&r).programs_good, 0);
+    report_free(&r);
+}
+END_TEST
+
+/* A program's null model is the same program on a network that takes no time: what it gave before. */
+START_TEST(programs_have_null_models_of_their_own)
+{
+    struct report r;
+
+    begin_rules(&r);
+    report_set(&r, "t", "predicted", "c", 100, 0);
+    report_set_program(&r, "t", "predicted", "c", 81, 0);
+    report_null_programs(&r);
+    ck_assert(!r.rows[1].has_null && r.rows[1].known);
+    ck_assert(r.rows[2].has_null && !r.rows[2].known);
+    report_set_program(&r, "t", "predicted", "c", 90, 0);
+    ck_assert_double_eq(r.rows[2].null, 81);
+    ck_assert_uint_eq(score_of(&r).programs_good, 1);
+    ck_assert_uint_eq(score_of(&r).programs_telling, 0);
+    report_set_program(&r, "t", "predicted", "c", 79, 0);
+    report_null_programs(&r);
+    report_set_program(&r, "t", "predicted", "c", 90, 0);
+    ck_assert_uint_eq(score_of(&r).programs_telling_good, 1);
+    report_free(&r);
+}
+END_TEST
+
+static int compared(const struct report *r, const char *path, bool models_only, char **text)
+{
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    int rc = stored_check(&r, 1, path, models_only, out);
+
+    fclose(out);
+    return rc;
+}
+
+/* A program's stored value has no tolerance, that of a model has one of 0.1 %. */
+START_TEST(programs_are_stored_exactly)
+{
+    char path[32], *text;
+    struct report r;
+    const struct report *reports[] = {&r};
+
+    snprintf(path, sizeof path, "/dev/fd/%d", memfd_create("stored", 0));
+    begin_rules(&r);
+    report_set(&r, "t", "predicted", "c", 100, 0);
+    report_set_program(&r, "t", "predicted", "c", 130, 0);
+    report_null_programs(&r);
+    report_set_program(&r, "t", "predicted", "c", 100, 0);
+    ck_assert_int_eq(stored_write(reports, 1, path), 0);
+    report_set(&r, "t", "predicted", "c", 100.05, 0);
+    ck_assert_int_eq(compared(&r, path, false, &text), 0);
+    free(text);
+    report_set_program(&r, "t", "predicted", "c", 100.05, 0);
+    ck_assert_int_eq(compared(&r, path, false, &text), -1);
+    ck_assert_ptr_nonnull(strstr(text, "\"predicted\",\"c\",program: stored 100 +-0, now 100.05"));
+    free(text);
+    r.rows[2].known = r.rows[2].has_null = false;
+    ck_assert_int_eq(compared(&r, path, true, &text), 0);
+    free(text);
+    ck_assert_int_eq(compared(&r, path, false, &text), -1);
+    ck_assert_ptr_nonnull(strstr(text, ",program: stored 100, now nowhere"));
+    ck_assert_ptr_nonnull(strstr(text, ",null program: stored 130, now nowhere"));
+    free(text);
     report_free(&r);
 }
 END_TEST
@@ -223,6 +316,36 @@ START_TEST(some_claims_do_not_count)
 }
 END_TEST
 
+/* Programs judge claims beside the model, which keeps its own verdict. */
+START_TEST(programs_judge_claims_too)
+{
+    struct report r;
+    size_t size;
+    char *text;
+    FILE *out = open_memstream(&text, &size);
+
+    begin_rules(&r);
+    report_claim(&r, "A", true, "1");
+    r.by = REPORT_PROGRAM;
+    report_claim(&r, "A", true, "2");
+    report_null_programs(&r);
+    report_claim(&r, "A", true, "3");
+    report_claim(&r, "B", false, "4");
+    ck_assert_uint_eq(score_of(&r).claims_good, 1);
+    ck_assert_uint_eq(score_of(&r).program_claims, 1);
+    ck_assert_uint_eq(score_of(&r).program_claims_good, 1);
+    report_print(&r, out);
+    fclose(out);
+    ck_assert_ptr_nonnull(strstr(text, "A     holds         a: 1\n"));
+    ck_assert_ptr_nonnull(strstr(text, "holds             by real PVM programs: 3 (also without a network)\n"));
+    ck_assert_ptr_nonnull(strstr(text, "does not hold     by real PVM programs: 4\n"));
+    ck_assert_ptr_nonnull(strstr(text, "Missed: claim B (programs): no reason known"));
+    ck_assert_ptr_nonnull(strstr(text, "1 of 1 by real programs"));
+    free(text);
+    report_free(&r);
+}
+END_TEST
+
 /* A range holds its ends and nothing beyond them; all of them must. */
 START_TEST(claims_hold_inside_their_ranges)
 {
@@ -231,13 +354,13 @@ START_TEST(claims_hold_inside_their_ranges)
 
     begin_rules(&r);
     report_claim_numbers(&r, "E", true, inside, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "holds");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "holds");
     report_claim_numbers(&r, "E", false, inside, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "does not hold");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "does not hold");
     report_claim_numbers(&r, "E", true, below, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "does not hold");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "does not hold");
     report_claim_numbers(&r, "E", true, beyond, "x");
-    ck_assert_str_eq(score_verdict(&r, 4), "does not hold");
+    ck_assert_str_eq(score_verdict(&r.claims[4], &r.verdicts[4]), "does not hold");
     report_free(&r);
 }
 END_TEST
@@ -355,6 +478,8 @@ START_TEST(fits_find_the_parameter)
 END_TEST
 
 UNIT_MAIN("atm_reproduce", four_apis, tum, thesis, an2, fitted_within_10_predicted_within_20,
-          what_the_network_adds_is_scored, null_models_take_the_information, programs_have_rows_of_their_own,
-          some_claims_do_not_count, claims_hold_inside_their_ranges, curves_have_names_of_their_own,
-          printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)
+          what_the_network_adds_is_scored, null_models_take_the_information, null_models_have_nothing_from_models,
+          programs_have_rows_of_their_own, programs_have_null_models_of_their_own, programs_are_stored_exactly,
+          some_claims_do_not_count, programs_judge_claims_too, claims_hold_inside_their_ranges,
+          curves_have_names_of_their_own, printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s,
+          fits_find_the_parameter)

@@ -48,9 +48,34 @@ START_TEST(estimates)
     struct sweep_estimate e = sweep_estimate(values, 5, 0.95);
     ck_assert_double_eq_tol(e.mean, 8, 1e-12);
     ck_assert_double_eq_tol(e.half_width, 2.7764 * sqrt(10.0 / 5), 1e-3);
+    ck_assert_double_eq_tol(e.low, e.mean - e.half_width, 1e-12);
+    ck_assert_double_eq_tol(e.high, e.mean + e.half_width, 1e-12);
     e = sweep_estimate(values, 1, 0.95);
     ck_assert_double_eq(e.mean, 4);
     ck_assert_double_eq(e.half_width, 0);
+}
+END_TEST
+
+/* The ends of the intervals are those of the usual tables of the sign test: the second value of 8 and 10 at 90 %. */
+START_TEST(medians)
+{
+    static const double values[] = {100, 6, 8, 10, 12, 1, 20, 30, 15, 40}; /* 1 6 8 10 12 15 20 30 40 100 */
+    struct sweep_estimate e = sweep_estimate_median(values, 10, 0.90);
+    ck_assert_double_eq(e.mean, 13.5);
+    ck_assert_double_eq(e.half_width, 40 - 13.5);
+    ck_assert_double_eq(e.low, 6);
+    ck_assert_double_eq(e.high, 40);
+    e = sweep_estimate_median(values, 10, 0.99);
+    ck_assert_double_eq(e.half_width, 100 - 13.5);
+    e = sweep_estimate_median(values, 5, 0.90); /* 6 8 10 12 100 */
+    ck_assert_double_eq(e.mean, 10);
+    ck_assert_double_eq(e.half_width, 90);
+    e = sweep_estimate_median(values, 1, 0.95);
+    ck_assert_double_eq(e.mean, 100);
+    ck_assert_double_eq(e.half_width, 0);
+    ck_assert_uint_eq(sweep_median_least(0.90), 5);
+    ck_assert_uint_eq(sweep_median_least(0.95), 6);
+    ck_assert_uint_eq(sweep_median_least(0.99), 8);
 }
 END_TEST
 
@@ -140,6 +165,54 @@ START_TEST(reads_all)
 }
 END_TEST
 
+/* Variables of one line, and points with other numbers of replications. */
+START_TEST(varies_together)
+{
+    static const struct {
+        const char *where, *filled;
+        uint32_t replications;
+        bool skipped;
+    } points[] = {{"n=32 t=1s who=a load=0", "1s", 2, true},
+                  {"n=32 t=1s who=b load=0.3", "1s", 10, false},
+                  {"n=32 t=1s who=c load=0.3", "1s", 4, false},
+                  {"n=128 t=$base-2 who=a load=0", "9-2", 2, false},
+                  {"n=128 t=$base-2 who=b load=0.3", "9-2", 10, false},
+                  {"n=128 t=$base-2 who=c load=0.3", "9-2", 4, false}};
+    struct sweep_experiment e;
+    ck_assert_int_eq(parse("set base 9\nvary n,t 32,1s 128,$base-2\nvary who,load a,0 b,0.3 c,0.3\n"
+                           "replications 2\nreplications 10 load=0.3\nreplications 4 load=0.3 who=c\n"
+                           "skip n=32 who=a\nprogram true\nvalue x (1)\n",
+                           &e),
+                     0);
+    ck_assert_uint_eq(sweep_point_count(&e), 6);
+    ck_assert_uint_eq(sweep_replications_most(&e), 10);
+    for (size_t i = 0; i < 6; i++) {
+        struct sweep_run run = {.experiment = &e, .point = i};
+        char where[256], *filled = sweep_substitute(&run, "$t");
+        sweep_point_format(&e, i, where, sizeof where);
+        ck_assert_str_eq(where, points[i].where);
+        ck_assert_str_eq(filled, points[i].filled);
+        ck_assert_uint_eq(sweep_point_replications(&e, i), points[i].replications);
+        ck_assert(sweep_point_is_skipped(&e, i) == points[i].skipped);
+        free(filled);
+    }
+    sweep_experiment_free(&e);
+}
+END_TEST
+
+/* Points by numbers: a value that is no number is neither below nor above. */
+START_TEST(skips_by_numbers)
+{
+    struct sweep_experiment e;
+    ck_assert_int_eq(
+        parse("vary a x y\nvary n 2 9 10 10k\nskip a=x n>9\nskip n<9 a=x\nskip a<1\nprogram true\nvalue x (1)\n", &e),
+        0);
+    for (size_t i = 0; i < 8; i++)
+        ck_assert_msg(sweep_point_is_skipped(&e, i) == (i == 0 || i == 2), "point %zu", i);
+    sweep_experiment_free(&e);
+}
+END_TEST
+
 static void refuses(const char *text, const char *message)
 {
     struct sweep_experiment e;
@@ -164,6 +237,35 @@ START_TEST(refuses_mistakes)
     refuses("vary 9 1\n", "x.exp:1: \"9\" is not a name");
     refuses("vary a 1..1000+1\nvary b 1..1000+1\n", "x.exp:2: more than 100000 points; vary less");
     refuses("skip size=1\n", "x.exp:1: \"size=1\" does not begin with a variable");
+    refuses("vary size 1 2\nskip size=3\n", "x.exp:2: size=3: the variable of line 1 has no such value");
+    refuses("vary size 1 2\nskip size>1k\n", "x.exp:2: size>1k: give a number after >");
+    refuses("vary size 1 2\nskip size<\n", "x.exp:2: size<: give a number after <");
+    refuses("vary size 1 2\nskip length>1\n", "x.exp:2: \"length>1\" does not begin with a variable");
+    refuses("estimate mode\n", "x.exp:1: estimate mode: give mean or median");
+    refuses("vary a 1 2\nestimate median\nreplications 5 a=2\nprogram true\nvalue x (1)\n",
+            "x.exp:5: the median of 5 runs has no confidence interval of 95 %; give 6 replications or more");
+    refuses("vary n 1 2 1\n", "x.exp:1: n has the value 1 twice; give it once");
+    refuses("vary n 512..2048*2 1024\n", "x.exp:1: n has the value 1024 twice; give it once");
+    refuses("time 1s 2s\n", "x.exp:1: \"2s\" is too much; write: time TIME");
+    refuses("topology {host a\n", "x.exp:1: \"a\" is too much; write: topology FILE, or topology {");
+    refuses("confidence 95 %\n", "x.exp:1: \"%\" is too much; write: confidence PERCENT");
+    refuses("link a b\n", "x.exp:1: \"link\" belongs to a topology; write it between topology { and }");
+    refuses("vary a 1\nmeasure latency\nplot p x=a y=latency log=z\n", "x.exp:3: log=z: give x, y or xy");
+    refuses("vary a 1\nmeasure latency\nplot p x=a y=latency log=\n", "x.exp:3: log=: give x, y or xy");
+    refuses("vary a 1 2\nreplications 5 b=1\n", "x.exp:2: \"b=1\" does not begin with a variable");
+    refuses("vary a 1 2\nreplications 5 a=3\n", "x.exp:2: a=3: the variable of line 1 has no such value");
+    refuses("vary a 1 2\nreplications many a=1\n", "x.exp:2: replications many: give a number from 1 to 1000");
+    refuses("vary a,b 1,2 3\n", "x.exp:1: \"3\": give 2 values with commas between them, one for each variable");
+    refuses("vary a,b 1,2,3\n", "x.exp:1: \"1,2,3\": give 2 values with commas");
+    refuses("vary a,b 1, 2,3\n", "x.exp:1: \"1,\": give 2 values with commas");
+    refuses("vary a,b 1..3+1,2\n", "x.exp:1: \"1..3+1,2\": give 2 values with commas between them, one for each "
+                                   "variable, and no ranges");
+    refuses("vary a, 1,2\n", "x.exp:1: \"\" is not a name");
+    refuses("vary a,a 1,2\n", "x.exp:1: a is already declared on line 1");
+    refuses("vary a,b 1,$a\n", "x.exp:1: there is no variable \"a\"; declare it on an earlier line");
+    refuses("set a $a\n", "x.exp:1: there is no variable \"a\"; declare it on an earlier line");
+    refuses("vary a 1..1000+1\nvary b 1..100+1\nreplications 1000\nprogram true\nvalue x (1)\n",
+            "x.exp:5: 100000000 runs, more than 1000000; vary less, or give fewer replications");
     refuses("title a\ntitle b\n", "x.exp:2: title is already on line 1; give it once");
     refuses("title $a\n", "x.exp:1: there is no variable \"a\"; add above: vary a VALUE..., or write $$");
     refuses("topology {\nhost a\n", "x.exp:1: the topology has no end; add a line with } after it");
@@ -191,7 +293,19 @@ START_TEST(refuses_workloads)
     refuses(PAIR "load echo size=70000\nmeasure latency\n", "x.exp:6: size=70000: give a number from 0 to 65535");
     refuses(PAIR "load echo\nmeasure lateness\n", "x.exp:7: lateness cannot be measured here; there are throughput");
     refuses(PAIR "load echo\nmeasure queue\n", "x.exp:7: queue cannot be measured here");
-    refuses(PAIR "load echo\ntime 1ns\nmeasure latency\n", "x.exp:7: \"1ns\" is not a time of 1us or more");
+    refuses(PAIR "load echo\nmeasure queue@h1>h9\n",
+            "x.exp:7: queue@h1>h9: there is no such queue at a link; write queue@FROM>TO");
+    refuses(PAIR "load echo\nmeasure latency@h2>h1\n",
+            "x.exp:7: latency@h2>h1: there is no such PVC; write latency@FROM>TO");
+    refuses("topology {\nhost h[1-2]\nlink h1 h2\n}\nload echo\nmeasure latency\n",
+            "x.exp:6: latency: the topology has no PVC; add to it: pvc FROM TO");
+    refuses("vary b h2 h3\ntopology {\nhost h1\nhost $b\nlink h1 $b\npvc h1 $b\n}\nload echo\nmeasure latency@h1>h2\n",
+            "x.exp:9: latency@h1>h2: there is no such PVC; write latency@FROM>TO\nx.exp: this is at b=h3");
+    refuses("topology nofile\nprogram true\nvalue x (1)\n", "x.exp:1: cannot read the topology nofile");
+    refuses(PAIR "load echo\ntime 1ns\nmeasure latency\n",
+            "x.exp:7: \"1ns\" is not a time of 1us or more; write 100ms");
+    refuses(PAIR "load echo\nwarmup MSER5\nmeasure latency\n",
+            "x.exp:7: \"MSER5\" is not a time of 0 or more; write MSER-5, 100ms or 2s");
     refuses(PAIR "load echo\ntime 1s\nwarmup 2s\nmeasure latency\n", "x.exp:8: the warm-up is as long as the run");
     refuses("topology nofile\nload echo\nmeasure latency\n", "x.exp:1: cannot read the topology nofile");
     refuses("vary n 1 0\ntopology {\nhost h[1-2]\nlink h1 h2 loss=$n.5\n}\nload echo\nmeasure latency\n",
@@ -199,8 +313,20 @@ START_TEST(refuses_workloads)
     refuses("model nothing\nmeasure trip\n", "x.exp:1: there is no model \"nothing\"; there are suns-echo");
     refuses("model an2-echo size=0\nmeasure trip\n", "x.exp:1: size=0: give a number from 1 to 8192");
     refuses("model an2-echo\nmeasure speed\n", "x.exp:2: speed cannot be measured here; there are trip");
+    refuses("model suns-pde background=0.3\nmeasure seconds\n", "background= is the load of an Ethernet");
+    refuses("model suns-pde sequential=64s\nmeasure seconds\n",
+            "x.exp:1: sequential=64s: there is no such option here");
+    refuses("model suns-pde iterations=0\nmeasure seconds\n", "x.exp:1: iterations=0: give a number from 1 to 16");
+    refuses("model suns-matmul sequential=64\nmeasure seconds\n", "x.exp:1: sequential=64: give a time");
+    refuses("model tum-stream paced=yes\nmeasure receiver\n", "paced=yes is for udp, fore34 and fore5");
+    refuses("model tum-stream stack=fore5 host=ibm size=4096\nmeasure receiver\n", "9188 octets on HP, 4092 on IBM");
+    refuses("model tum-stream stack=fore5 network=ethernet\nmeasure receiver\n", "the Fore API needs network=atm");
+    refuses("model tum-stream\nmeasure throughput\n",
+            "x.exp:2: throughput cannot be measured here; there are sender, receiver, arrived");
+    refuses("model tum-echo daemons=fore\nmeasure trip\n", "daemons=fore is for stack=pvm-daemon");
     refuses("model suns-echo stack=fore5 network=fddi\nmeasure trip\n", "suns-echo: the Fore API needs network=atm");
 }
 END_TEST
 
-UNIT_MAIN("atm_sweep", student, estimates, mser5, mser5_of_a_transient, reads_all, refuses_mistakes, refuses_workloads)
+UNIT_MAIN("atm_sweep", student, estimates, medians, mser5, mser5_of_a_transient, reads_all, varies_together,
+          skips_by_numbers, refuses_mistakes, refuses_workloads)

@@ -7,11 +7,11 @@
 
 /* The options of all models; each names those that it has. */
 struct sweep_model_options {
-    int host, stack, network, layout, kernel;
-    uint32_t size, buffer, packet, n, streams, credits, sessions, switches, cells;
-    pvma_ps delay;
+    int host, stack, network, layout, kernel, daemons;
+    uint32_t size, buffer, packet, n, streams, credits, sessions, switches, cells, times;
+    pvma_ps delay, time;
     double load, background, loss;
-    bool nodelay;
+    bool nodelay, computing, paced;
     uint64_t seed;
 };
 

@@ -11,10 +11,12 @@ static int run_kernel(const struct sweep_model_options *o, double results[SWEEP_
                              .load = o->load,
                              .delay_us = (double)o->delay / (double)PVMA_US,
                              .counted_cells = o->cells,
+                             .computing_s = o->time == PVMA_NEVER ? -1 : (double)o->time / (double)PVMA_S,
                              .seed = o->seed};
     struct thesis_result r = thesis_kernel(&paper_thesis, &run);
     results[0] = r.seconds;
-    results[1] = r.excess;
+    results[1] = r.communication_s;
+    results[2] = r.excess;
     return r.seconds < 0 ? PVMC_ELIMIT : 0;
 }
 
@@ -27,9 +29,10 @@ static int run_bursts(const struct sweep_model_options *o, double results[SWEEP_
 #define FIELD(name) offsetof(struct sweep_model_options, name)
 
 static const struct pvma_option kernel_options[] = {
-    {"kernel", PVMA_OPTION_CHOICE, FIELD(kernel), 0, 0, "pde1|pde2|cg|ft"}, /* enum thesis_kernel */
+    {"kernel", PVMA_OPTION_CHOICE, FIELD(kernel), 0, 0, "pde1|pde2|cg|ft|solver|is|mg"}, /* enum thesis_kernel */
     {"switches", PVMA_OPTION_COUNT, FIELD(switches), 1, 4, NULL},
     {"load", PVMA_OPTION_CHANCE, FIELD(load), 0, 0, NULL},
+    {"computing", PVMA_OPTION_TIME, FIELD(time), 0, 0, NULL},
     {"delay", PVMA_OPTION_TIME, FIELD(delay), 0, 0, NULL},
     {"buffer", PVMA_OPTION_COUNT, FIELD(cells), 1, 1000000, NULL},
     {0}};
@@ -37,14 +40,15 @@ static const struct pvma_option burst_options[] = {{"percent", PVMA_OPTION_COUNT
                                                    {"cells", PVMA_OPTION_COUNT, FIELD(cells), 1, 500, NULL},
                                                    {0}};
 
-const struct sweep_model sweep_models_thesis[] = {{.name = "thesis-kernel",
-                                                   .options = kernel_options,
-                                                   .initial = {.switches = 1},
-                                                   .results = {{"seconds", "s"}, {"excess", ""}},
-                                                   .run = run_kernel},
-                                                  {.name = "thesis-bursts",
-                                                   .options = burst_options,
-                                                   .initial = {.n = 70, .cells = 1},
-                                                   .results = {{"latency", "us"}},
-                                                   .run = run_bursts},
-                                                  {0}};
+const struct sweep_model sweep_models_thesis[] = {
+    {.name = "thesis-kernel",
+     .options = kernel_options,
+     .initial = {.switches = 1, .time = PVMA_NEVER},
+     .results = {{"seconds", "s"}, {"communication", "s"}, {"excess", ""}},
+     .run = run_kernel},
+    {.name = "thesis-bursts",
+     .options = burst_options,
+     .initial = {.n = 70, .cells = 1},
+     .results = {{"latency", "us"}},
+     .run = run_bursts},
+    {0}};

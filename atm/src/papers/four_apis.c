@@ -7,7 +7,7 @@
 #include "lab/layout.h"
 #include "reproduce/mesh.h"
 #include "reproduce/stats.h"
-#include "suns.h"
+#include "suns_programs.h"
 #include "reproduce/tables.h"
 
 /* The running experiment. */
@@ -316,74 +316,29 @@ struct row {
     double background;
 };
 
-static struct mesh_setup mesh_of(const struct work *w, const struct row *row, struct pvma_topology *topology)
+static struct suns_program program_of(const struct row *row, unsigned n)
+{
+    return (struct suns_program){.stack = row->bench.stack, .background = row->background, .n = n, .computes = true};
+}
+
+/* A run of one of the programs on SPARC 2. */
+static double run_program(struct work *w, const struct row *row, const struct suns_program *program, uint64_t seed,
+                          double (*run)(const struct suns *, const struct lab_setup *, const struct suns_program *,
+                                        unsigned long long *))
 {
     struct bench b = row->bench;
-    struct mesh_setup s = {.stack = b.stack, .background = row->background};
+    struct pvma_topology topology;
+    struct lab_setup lab;
+    double s;
 
     b.cpu = report_parameter(w->report, "SPARC 2", "CPU, as to 4/690");
     if (b.stack == LAB_FORE5)
         b.profile = &w->suns.sparc2;
-    s.lab = setup_of(w, &b, topology, 4);
-    s.lab.tcp.no_slow_start = true;
-    s.background_bytes = (unsigned)report_parameter(w->report, "networks", "other traffic, a datagram");
-    s.number_bytes = (unsigned)report_parameter(w->report, "applications", "number");
+    lab = setup_of(w, &b, &topology, 4);
+    lab.seed = seed;
+    s = run(&w->suns, &lab, program, &w->report->events);
+    layout_free(&topology);
     return s;
-}
-
-static double matmul_start_s(const struct work *w, const struct row *row)
-{
-    bool pvm = row->bench.stack == LAB_PVM_DIRECT;
-
-    return report_parameter(w->report, "applications", pvm ? "matmul, start, PVM" : "matmul, start");
-}
-
-static double matmul_s(struct work *w, const struct row *row, uint64_t seed, unsigned n, double sequential_s)
-{
-    struct pvma_topology topology;
-    struct mesh_setup s = mesh_of(w, row, &topology);
-    double result_s;
-
-    s.lab.seed = seed;
-    s.n = n;
-    s.block_us = sequential_s / 4 * 1e6;
-    s.start_s = matmul_start_s(w, row);
-    result_s = mesh_matmul(&s, &w->report->events);
-    layout_free(&topology);
-    return result_s;
-}
-
-/* An iteration's time besides points and messages. */
-static double pde_iteration_s(const struct work *w, const struct row *row)
-{
-    double ms = report_parameter(w->report, "applications", "PDE, iteration");
-
-    if (row->bench.stack == LAB_PVM_DIRECT)
-        ms += report_parameter(w->report, "applications", "PDE, iteration, PVM");
-    return ms / 1000;
-}
-
-static double pde_computing_s(const struct work *w, unsigned n, unsigned iterations)
-{
-    return n * n / 4.0 * iterations * report_parameter(w->report, "applications", "PDE, point") / 1e6;
-}
-
-static double pde_s(struct work *w, const struct row *row, uint64_t seed, unsigned n, unsigned iterations)
-{
-    struct pvma_topology topology;
-    struct mesh_setup s = mesh_of(w, row, &topology);
-    double result_s;
-
-    s.lab.seed = seed;
-    s.number_bytes = (unsigned)report_parameter(w->report, "applications", "PDE, number");
-    s.n = n;
-    s.iterations = iterations;
-    s.exchanges = (unsigned)report_parameter(w->report, "applications", "PDE, exchanges");
-    s.point_us = report_parameter(w->report, "applications", "PDE, point");
-    s.iteration_us = pde_iteration_s(w, row) * 1e6;
-    result_s = mesh_pde(&s, &w->report->events);
-    layout_free(&topology);
-    return result_s;
 }
 
 static const struct row rows[] = {
@@ -408,13 +363,15 @@ static unsigned seeds_of(const struct row *row)
 static double set_matmul(struct work *w, const struct row *row, unsigned n, const char *column, double sequential_s)
 {
     double printed = report_printed(w->report, FOUR_APIS_TABLE5, row->name, column);
+    struct suns_program program = program_of(row, n);
     struct stats s = {0};
 
+    program.sequential_s = sequential_s;
     report_beyond(w->report, FOUR_APIS_TABLE5, row->name, column, printed - sequential_s / 4, sequential_s / 4);
     if (is_null())
-        stats_add(&s, sequential_s / 4 + matmul_start_s(w, row));
+        stats_add(&s, suns_matmul_alone_s(&w->suns, &program));
     for (uint64_t seed = 1; seed <= seeds_of(row) && !is_null(); seed++)
-        stats_add(&s, matmul_s(w, row, seed, n, sequential_s));
+        stats_add(&s, run_program(w, row, &program, seed, suns_matmul_s));
     report_set(w->report, FOUR_APIS_TABLE5, row->name, column, stats_mean(&s), stats_interval90(&s));
     report_point(w->report, "table5-matmul", row->name, n, sequential_s / stats_mean(&s));
     report_paper_point(w->report, "table5-matmul", row->name, n, sequential_s / printed);
@@ -423,15 +380,17 @@ static double set_matmul(struct work *w, const struct row *row, unsigned n, cons
 
 static double set_pde(struct work *w, const struct row *row, unsigned n, const char *column, unsigned iterations)
 {
-    double printed = report_printed(w->report, FOUR_APIS_TABLE6, row->name, column);
-    double computing_s = pde_computing_s(w, n, iterations);
+    double printed = report_printed(w->report, FOUR_APIS_TABLE6, row->name, column), computing_s;
+    struct suns_program program = program_of(row, n);
     struct stats s = {0};
 
+    program.iterations = iterations;
+    computing_s = suns_pde_computing_s(&w->suns, &program);
     report_beyond(w->report, FOUR_APIS_TABLE6, row->name, column, printed - computing_s, computing_s);
     if (is_null())
-        stats_add(&s, computing_s + iterations * pde_iteration_s(w, row));
+        stats_add(&s, suns_pde_alone_s(&w->suns, &program));
     for (uint64_t seed = 1; seed <= seeds_of(row) && !is_null(); seed++)
-        stats_add(&s, pde_s(w, row, seed, n, iterations));
+        stats_add(&s, run_program(w, row, &program, seed, suns_pde_s));
     report_set(w->report, FOUR_APIS_TABLE6, row->name, column, stats_mean(&s), stats_interval90(&s));
     if (iterations == n) {
         report_point(w->report, "table6-pde", row->name, n, (stats_mean(&s) - computing_s) / iterations * 1000);

@@ -475,10 +475,12 @@ struct thesis_result thesis_kernel(struct report *report, const struct thesis_ru
     struct condition c = {run->switches, run->load, run->delay_us, 1};
     unsigned cells = run->counted_cells ? run->counted_cells
                                         : (unsigned)report_parameter(report, "background", "buffer for virtual loss");
-    double compute_s = k->ideal_s - run_kernel(report, k, &ideal, 0, 1);
+    double compute_s = run->computing_s >= 0 ? run->computing_s : k->ideal_s - run_kernel(report, k, &ideal, 0, 1);
     struct outcome outcome = run_counted(report, k, &c, compute_s, cells, run->seed);
 
-    return (struct thesis_result){outcome.seconds, outcome.excess};
+    return (struct thesis_result){.seconds = outcome.seconds,
+                                  .communication_s = outcome.seconds - (k->ideal_s - k->comms_s[0]),
+                                  .excess = outcome.excess};
 }
 
 double thesis_burst_us(struct report *report, double load, unsigned cells, uint64_t seed)

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include "report/report.h"
 
-enum thesis_kernel { THESIS_PDE1, THESIS_PDE2, THESIS_CG, THESIS_FT };
+enum thesis_kernel { THESIS_PDE1, THESIS_PDE2, THESIS_CG, THESIS_FT, THESIS_SOLVER, THESIS_IS, THESIS_MG };
 
 /* Conditions of a kernel's run. */
 struct thesis_run {
@@ -13,13 +13,14 @@ struct thesis_run {
     unsigned switches;      /* 1 to 4, in a chain */
     double load, delay_us;  /* background on each output; of a host for each cell sent and received */
     unsigned counted_cells; /* buffer of which the excess is counted; 0: the report's */
+    double computing_s;     /* between the messages; < 0: what gives the thesis's ideal total without load and delay */
     uint64_t seed;
 };
 
-/* The whole time in s, with the computing that gives the thesis's ideal total without load and delay; and the share of
- * the kernel's cells that would not fit into the counted buffer. */
+/* The whole time in s; what of it the thesis counts as communication; and the share of the kernel's cells that would
+ * not fit into the counted buffer. */
 struct thesis_result {
-    double seconds, excess;
+    double seconds, communication_s, excess;
 };
 struct thesis_result thesis_kernel(struct report *report, const struct thesis_run *run);
 

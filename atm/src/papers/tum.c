@@ -3,13 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ip/udp.h"
 #include "reproduce/experiment.h"
-#include "reproduce/fit.h"
-#include "lab/layout.h"
-#include "reproduce/stream.h"
 #include "tum_fore.h"
-#include "tum_hosts.h"
+#include "tum_route.h"
+#include "tum_streams.h"
 #include "reproduce/tables.h"
 
 enum { SEEDS = 10 };
@@ -101,121 +98,31 @@ static void claim_sawtooth(struct work *w)
 
 /* ---- streams ---- */
 
-/* Slow start is over after tens of milliseconds. On Ethernet data and acknowledgements collide at random. */
-static double stream_s(enum lab_network network)
-{
-    return network == LAB_ETHERNET ? 10 : 0.5;
-}
-
-/* The receiver's throughput in 2^20 Mbit/s, after as long a warm-up. */
+/* The receiver's throughput in 2^20 Mbit/s. */
 static double tcp_stream(struct work *w, enum tum_host host, enum lab_network network, uint32_t buffer_bytes,
                          uint32_t block_bytes)
 {
-    static struct lab lab;
     struct tum_run run = {.host = host, .stack = TUM_TCP, .network = network, .buffer_bytes = buffer_bytes};
-    struct pvma_topology topology;
-    struct lab_setup setup = tum_setup(&w->tum, &run, &topology);
-    struct stream stream;
-    uint64_t before;
 
-    lab_open(&lab, &setup);
-    stream_start(&stream, &lab, 0, 1, &setup.tcp, block_bytes, 0);
-    lab_run(&lab, stream_s(network));
-    before = stream.received;
-    lab_run(&lab, stream_s(network));
-    before = stream.received - before;
-    stream_free(&stream);
-    lab_close(&lab, &w->report->events);
-    layout_free(&topology);
-    return (double)before * 8 / mega / stream_s(network);
+    return tum_stream(&w->tum, &run, block_bytes, 0).receiver;
 }
 
-/* ---- paced datagrams ---- */
-
-struct blast {
-    struct lab lab;
-    struct pvma_udp from, to;
-    uint32_t bytes, sent;
-    double gap_us;
-};
-
-enum { BLAST_PORT = 9, BLAST_MS = 200 };
-
-static void blast(void *arg)
+static struct tum_rates paced_datagrams(struct work *w, enum tum_host host)
 {
-    static uint8_t data[65536];
-    struct blast *b = arg;
+    struct tum_run run = {.host = host, .stack = TUM_UDP};
 
-    for (;;) {
-        pvma_udp_send(&b->from, 2, BLAST_PORT, data, b->bytes);
-        b->sent++;
-        pvma_cpu_use(&b->lab.stations[0].cpu, pvma_price_of((struct pvma_price){b->gap_us, 0}, 0));
-    }
-}
-
-static void drain(void *arg)
-{
-    struct blast *b = arg;
-
-    for (;;)
-        free(pvma_udp_receive(&b->to));
-}
-
-struct paced {
-    struct work *work;
-    enum tum_host host;
-    double delivered, mbits;
-};
-
-/* Percentage of the datagrams that the receiver's socket takes, with that gap between them. */
-static double delivered(void *arg, double gap_us)
-{
-    static struct blast b;
-    struct paced *p = arg;
-    struct tum_run run = {.host = p->host, .stack = TUM_UDP};
-    struct pvma_topology topology;
-    struct lab_setup setup = tum_setup(&p->work->tum, &run, &topology);
-
-    b = (struct blast){.bytes = 8192, .gap_us = gap_us};
-    lab_open(&b.lab, &setup);
-    pvma_udp_open(&b.from, &b.lab.stations[0], 0, 65536);
-    pvma_udp_open(&b.to, &b.lab.stations[1], BLAST_PORT, 57344);
-    lab_start(&b.lab, drain, &b);
-    lab_start(&b.lab, blast, &b);
-    lab_run(&b.lab, BLAST_MS / 1e3);
-    p->delivered = 100.0 * (double)b.to.received / b.sent;
-    p->mbits = (double)b.to.received * b.bytes * 8 / mega / (BLAST_MS / 1e3);
-    pvma_udp_close(&b.from);
-    pvma_udp_close(&b.to);
-    lab_close(&b.lab, &p->work->report->events);
-    layout_free(&topology);
-    return p->delivered;
-}
-
-/* The smallest gap at which 95 % arrive, plus a margin, because just below it hardly any arrive. */
-static double paced_gap_us(struct paced *p)
-{
-    return fit_growing(0, 2000, 95, delivered, p) * 1.03 + 1;
-}
-
-static double paced_mbits(struct work *w, enum tum_host host)
-{
-    struct paced p = {.work = w, .host = host};
-
-    delivered(&p, paced_gap_us(&p));
-    return p.mbits;
+    return tum_paced_stream(&w->tum, &run, 8192);
 }
 
 /* A flood of UDP datagrams to a host that reads them one by one. */
 static void claim_pacing(struct work *w)
 {
-    struct paced flood = {.work = w, .host = TUM_HP}, paced = flood;
+    struct tum_run run = {.host = TUM_HP, .stack = TUM_UDP};
+    struct tum_rates flood = tum_stream(&w->tum, &run, 8192, 0), paced = paced_datagrams(w, TUM_HP);
 
-    delivered(&flood, 0);
-    delivered(&paced, paced_gap_us(&paced));
-    report_claim(w->report, "H8", flood.delivered < 80 && paced.delivered >= 90,
-                 "HP, UDP of 8 KB: %.0f %% arrive unpaced (%.1f Mbit/s), %.0f %% paced (%.1f Mbit/s)", flood.delivered,
-                 flood.mbits, paced.delivered, paced.mbits);
+    report_claim(w->report, "H8", flood.percent < 80 && paced.percent >= 90,
+                 "HP, UDP of 8 KB: %.0f %% arrive unpaced (%.1f Mbit/s), %.0f %% paced (%.1f Mbit/s)", flood.percent,
+                 flood.receiver, paced.percent, paced.receiver);
 }
 
 /* Messages as long as the socket buffers and twice as long, compared with the best of the shorter ones. */
@@ -279,8 +186,8 @@ static void run_streams(struct work *w)
     report_set(r, TUM_TESTS, "HP, TCP, 8 KB buffers, 16 KB", "stream", small, 0);
     report_set(r, TUM_TESTS, "IBM, TCP, 64 KB buffers, 8 KB", "stream", tcp_stream(w, TUM_IBM, LAB_ATM, 65535, 8192),
                0);
-    report_set(r, TUM_TESTS, "HP, UDP, 8 KB, paced", "stream", paced_mbits(w, TUM_HP), 0);
-    report_set(r, TUM_TESTS, "IBM, UDP, 8 KB, paced", "stream", paced_mbits(w, TUM_IBM), 0);
+    report_set(r, TUM_TESTS, "HP, UDP, 8 KB, paced", "stream", paced_datagrams(w, TUM_HP).receiver, 0);
+    report_set(r, TUM_TESTS, "IBM, UDP, 8 KB, paced", "stream", paced_datagrams(w, TUM_IBM).receiver, 0);
     report_set(r, TUM_TESTS, "HP, TCP, 32 KB buffers, 16 KB", "stream", tcp_stream(w, TUM_HP, LAB_ATM, 32768, 16384),
                0);
     report_set(r, TUM_TESTS, "IBM, TCP, 32 KB buffers, 8 KB", "stream", tcp_stream(w, TUM_IBM, LAB_ATM, 32768, 8192),
@@ -394,60 +301,46 @@ static void claim_direct(struct work *w, double rate[TUM_HOSTS][12])
                          "%.1f and %.1f %% of throughput, latency %.1f and %.1f times",
                          100 * (1 - rate[0][11] / raw[0]), 100 * (1 - rate[1][11] / raw[1]), raw_small[0],
                          raw_small[1]);
-    report_claim_numbers(
-        r, "H9", true, (const double[]){1024 / rate[0][4] / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1)},
-        "HP: %.2f ms at 1 B, %.2f at 1 KB", pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1) / 1000, 1.024 / rate[0][4]);
     small_atm = pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16);
     small_eth = pvm_ethernet_us(w, TUM_HP, 16);
     times4 = pvm_ethernet_us(w, TUM_HP, 4096) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 4096);
     times16 = pvm_ethernet_us(w, TUM_HP, 16384) / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 16384);
     report_claim_numbers(r, "H10", true, (const double[]){small_eth / small_atm, times4, times16},
                          "HP: %.2f times at 16 B, %.1f at 4 KB, %.1f at 16 KB", small_eth / small_atm, times4, times16);
-    report_claim(r, "H13", rate[0][8] > rate[1][8] && rate[0][9] < rate[1][9] && rate[0][0] > rate[1][0],
-                 "HP and IBM: %.2f and %.2f at 16 KB, %.2f and %.2f at 32 KB", rate[0][8], rate[1][8], rate[0][9],
-                 rate[1][9]);
 }
 
-static void run_route(struct work *w, double rate[TUM_HOSTS][12])
+/* Both hosts by each route. */
+static void run_times(struct work *w, struct tum_times *times)
 {
-    enum { LARGE = 128 << 10 };
+    for (enum tum_host host = TUM_HP; host <= TUM_IBM; host++)
+        for (enum tum_way way = TUM_DIRECT; way < TUM_WAYS; way++)
+            for (unsigned i = 0; i < TUM_SIZES; i++) {
+                struct tum_run run = {.host = host,
+                                      .stack = way == TUM_DIRECT ? TUM_PVM_DIRECT : TUM_PVM_DAEMON,
+                                      .daemon_on_api = way == TUM_BY_FORE};
+                times->us[host][way][i] = tum_latency_us(&w->tum, &run, tum_size[i]);
+            }
+}
+
+static void run_route(struct work *w)
+{
+    static struct tum_times times;
     struct report *r = w->report;
-    double udp[2], fore[2], ethernet[2], small[2], packets[3];
+    double ethernet[2], packets[3];
 
-    for (enum tum_host host = TUM_HP; host <= TUM_IBM; host++) {
-        struct tum_run api = {.host = host, .stack = TUM_PVM_DAEMON, .daemon_on_api = true};
-        char row[32];
-
-        udp[host] = LARGE / pvm_us(w, host, LAB_ATM, TUM_PVM_DAEMON, LARGE);
-        ethernet[host] = LARGE / pvm_us(w, host, LAB_ETHERNET, TUM_PVM_DAEMON, LARGE);
-        small[host] = pvm_us(w, host, LAB_ATM, TUM_PVM_DAEMON, 1);
-        fore[host] = LARGE / tum_latency_us(&w->tum, &api, LARGE);
-        snprintf(row, sizeof row, "%s, UDP/ATM, 128 KB", host_name[host]);
-        report_set(r, TUM_ROUTE, row, "rate", udp[host], 0);
-        snprintf(row, sizeof row, "%s, UDP/ATM, 1 B", host_name[host]);
-        report_set(r, TUM_ROUTE, row, "latency", small[host] / 1000, 0);
-        snprintf(row, sizeof row, "%s, Fore API, 128 KB", host_name[host]);
-        report_set(r, TUM_ROUTE, row, "rate", fore[host], 0);
-    }
-    {
-        struct tum_run api = {.host = TUM_HP, .stack = TUM_PVM_DAEMON, .daemon_on_api = true};
-        report_set(r, TUM_ROUTE, "HP, Fore API, 0 B", "latency", tum_latency_us(&w->tum, &api, 0) / 1000, 0);
-    }
+    run_times(w, &times);
+    tum_set_route(r, &times, report_set);
+    tum_claim_route(r, &times);
+    for (enum tum_host host = TUM_HP; host <= TUM_IBM; host++)
+        ethernet[host] =
+            pvm_us(w, host, LAB_ETHERNET, TUM_PVM_DAEMON, TUM_LONG) / tum_time_us(&times, host, TUM_BY_UDP, TUM_LONG);
     for (unsigned i = 0; i < 3; i++) {
         struct tum_run run = {.host = TUM_HP, .stack = TUM_PVM_DAEMON, .daemon_packet_bytes = 4096u << i};
-        packets[i] = LARGE / tum_latency_us(&w->tum, &run, LARGE);
+        packets[i] = TUM_LONG / tum_latency_us(&w->tum, &run, TUM_LONG);
     }
-    report_claim(r, "H1", rate[0][11] / udp[0] >= 2 && rate[1][11] / udp[1] >= 2, "HP %.1f, IBM %.1f times",
-                 rate[0][11] / udp[0], rate[1][11] / udp[1]);
-    report_claim(r, "H2", small[0] / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1) > 1.5, /* halves, rounded */
-                 "HP %.1f times, IBM %.1f times", small[0] / pvm_us(w, TUM_HP, LAB_ATM, TUM_PVM_DIRECT, 1),
-                 small[1] / pvm_us(w, TUM_IBM, LAB_ATM, TUM_PVM_DIRECT, 1));
-    report_claim_numbers(r, "H11", true, (const double[]){udp[0] / ethernet[0], udp[1] / ethernet[1]},
-                         "HP %.1f, IBM %.1f times", udp[0] / ethernet[0], udp[1] / ethernet[1]);
+    report_claim_numbers(r, "H11", true, ethernet, "HP %.1f, IBM %.1f times", ethernet[0], ethernet[1]);
     report_claim(r, "H12", packets[1] <= packets[0] && packets[2] <= packets[0],
                  "HP: %.2f, %.2f, %.2f MB/s with 4, 8, 16 KB", packets[0], packets[1], packets[2]);
-    report_claim_numbers(r, "H14", true, (const double[]){fore[0] / udp[0], fore[1] / udp[1]},
-                         "HP %.2f and %.2f, IBM %.2f and %.2f MB/s", fore[0], udp[0], fore[1], udp[1]);
 }
 
 void experiment_tum(struct report *report, enum experiment_part part)
@@ -471,6 +364,6 @@ void experiment_tum(struct report *report, enum experiment_part part)
     run_rates(&w, rate);
     run_pvm_latency(&w);
     claim_direct(&w, rate);
-    run_route(&w, rate);
+    run_route(&w);
     report->events += w.tum.events;
 }

@@ -1,93 +1,22 @@
 /* tum_fore.c - see tum_fore.h. Rates are in 2^20 bit/s, as the report's. */
 #include <math.h>
 #include <stdio.h>
-#include "lab/layout.h"
-#include "reproduce/fit.h"
 #include "reproduce/tables.h"
 #include "tum_fore.h"
+#include "tum_streams.h"
 
-static const double mega = 1 << 20, warm_up_s = 0.1, measured_s = 0.2;
-
-/* A stream of PDUs: what the sender's calls have taken, and what the receiver's have given. */
-struct stream {
-    struct lab lab;
-    struct pvma_end *from, *to;
-    uint32_t bytes;
-    double gap_us; /* after each PDU */
-    uint64_t sent, received;
-};
-
-struct rates {
-    double sender, receiver;
-};
-
-static void send(void *arg)
+static struct tum_rates run_stream(struct tum *tum, enum tum_host host, enum tum_stack stack, uint32_t bytes)
 {
-    static uint8_t data[16384];
-    struct stream *s = arg;
-
-    for (;; s->sent++) {
-        s->from->send(s->from, data, s->bytes);
-        if (s->gap_us > 0)
-            lab_compute(&s->lab, 0, s->gap_us);
-    }
-}
-
-static void receive(void *arg)
-{
-    static uint8_t data[16384];
-    struct stream *s = arg;
-
-    for (;; s->received++)
-        s->to->receive(s->to, data, s->bytes);
-}
-
-static struct rates run_stream(struct tum *tum, enum tum_host host, enum tum_stack stack, uint32_t bytes, double gap_us)
-{
-    static struct stream s;
     struct tum_run run = {.host = host, .stack = stack};
-    struct pvma_topology topology;
-    struct lab_setup setup = tum_setup(tum, &run, &topology);
-    double bits = bytes * 8 / measured_s / mega;
-    uint64_t sent, received;
 
-    s = (struct stream){.bytes = bytes, .gap_us = gap_us};
-    lab_open(&s.lab, &setup);
-    lab_connect(&s.lab, stack == TUM_API5 ? LAB_FORE5 : LAB_FORE34, 0, 1, &s.from, &s.to);
-    lab_start(&s.lab, receive, &s);
-    lab_start(&s.lab, send, &s);
-    lab_run(&s.lab, warm_up_s);
-    sent = s.sent;
-    received = s.received;
-    lab_run(&s.lab, measured_s);
-    sent = s.sent - sent;
-    received = s.received - received;
-    lab_close(&s.lab, &tum->events);
-    layout_free(&topology);
-    return (struct rates){(double)sent * bits, (double)received * bits};
+    return tum_stream(tum, &run, bytes, 0);
 }
 
-struct paced {
-    struct tum *tum;
-    enum tum_host host;
-    uint32_t bytes;
-};
-
-static double percent_received(void *arg, double gap_us)
-{
-    struct paced *p = arg;
-    struct rates rates = run_stream(p->tum, p->host, TUM_API5, p->bytes, gap_us);
-
-    return 100 * rates.receiver / rates.sender;
-}
-
-/* The receiver's rate if the sender pauses just as long as 95 % need to arrive. */
 static double paced_rate(struct tum *tum, enum tum_host host, uint32_t bytes)
 {
-    struct paced p = {tum, host, bytes};
-    double gap_us = percent_received(&p, 0) >= 95 ? 0 : fit_growing(0, 1000, 95, percent_received, &p) + 0.5;
+    struct tum_run run = {.host = host, .stack = TUM_API5};
 
-    return run_stream(tum, host, TUM_API5, bytes, gap_us).receiver;
+    return tum_paced_stream(tum, &run, bytes).receiver;
 }
 
 static void run_paced(struct tum *tum, struct report *r)
@@ -103,11 +32,11 @@ static void claim_hp(struct tum *tum, struct report *r)
     double most = 0, least = INFINITY;
 
     for (unsigned i = 0; i < 5; i++) {
-        struct rates rates = run_stream(tum, TUM_HP, TUM_API5, agree[i], 0);
+        struct tum_rates rates = run_stream(tum, TUM_HP, TUM_API5, agree[i]);
         most = fmax(most, rates.sender - rates.receiver);
     }
     for (unsigned i = 0; i < 2; i++) {
-        struct rates rates = run_stream(tum, TUM_HP, TUM_API5, differ[i], 0);
+        struct tum_rates rates = run_stream(tum, TUM_HP, TUM_API5, differ[i]);
         least = fmin(least, rates.sender - rates.receiver);
     }
     report_claim_numbers(r, "H16", true, &most, "at most %.1f Mbit/s apart at 1, 4, 6, 8 KB and 9184 B", most);
@@ -127,11 +56,11 @@ static void mark_printed(struct report *r, const char *side, uint32_t bytes)
 static void run_ibm(struct tum *tum, struct report *r)
 {
     static const uint32_t sizes[] = {256, 512, 1024, 1536, 2048, 2568, 3072, 3584, 4088};
-    struct rates at[9];
+    struct tum_rates at[9];
     double least_flat, most_flat;
 
     for (unsigned i = 0; i < 9; i++) {
-        at[i] = run_stream(tum, TUM_IBM, TUM_API5, sizes[i], 0);
+        at[i] = run_stream(tum, TUM_IBM, TUM_API5, sizes[i]);
         report_point(r, "test9-flood", "IBM, sender", sizes[i], at[i].sender);
         report_point(r, "test9-flood", "IBM, receiver", sizes[i], at[i].receiver);
     }
@@ -159,7 +88,7 @@ static void claim_aal34(struct tum *tum, struct report *r)
     double most = 0;
 
     for (uint32_t bytes = 1024; bytes <= 4096; bytes += 1024)
-        most = fmax(most, run_stream(tum, TUM_IBM, TUM_API34, bytes < 4092 ? bytes : 4092, 0).receiver);
+        most = fmax(most, run_stream(tum, TUM_IBM, TUM_API34, bytes < 4092 ? bytes : 4092).receiver);
     report_claim_numbers(r, "H20", true, &most, "up to %.1f Mbit/s", most);
 }
 

@@ -9,6 +9,11 @@ static const char style[] = "set linetype 1 lc rgb '#0072b2' dt 1 lw 1.5\nset li
                             "set linetype 5 lc rgb '#000000' dt 3 lw 1.5\nset linetype 6 lc rgb '#e69f00' dt 1 lw 1.5\n"
                             "set linetype 7 lc rgb '#56b4e9' dt 2 lw 1.5\nset linetype cycle 7\n";
 
+bool plot_is_possible(void)
+{
+    return system("command -v gnuplot >/dev/null") == 0;
+}
+
 FILE *plot_open(void)
 {
     signal(SIGPIPE, SIG_IGN); /* if there is no gnuplot, plot_close() tells */

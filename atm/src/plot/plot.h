@@ -13,9 +13,12 @@ struct plot_axes {
 
 enum plot_mark {
     PLOT_LINE, /* small points, joined: x and y */
-    PLOT_BARS, /* the same with confidence intervals: x, y and half the width */
+    PLOT_BARS, /* the same with confidence intervals: x, y and the ends */
     PLOT_RING, /* large and hollow, not joined: x and y */
 };
+
+/* Whether there is a gnuplot. */
+bool plot_is_possible(void);
 
 /* Starts gnuplot; NULL after a message on stderr. */
 FILE *plot_open(void);

@@ -41,6 +41,7 @@ int carry_out(const struct report *report, FILE *file)
 {
     put(file, report->rows, report->row_count * sizeof *report->rows);
     put(file, report->verdicts, report->claim_count * sizeof *report->verdicts);
+    put(file, report->program_verdicts, report->claim_count * sizeof *report->program_verdicts);
     put(file, &report->events, sizeof report->events);
     put(file, &report->digest, sizeof report->digest);
     put(file, &report->curve_count, sizeof report->curve_count);
@@ -69,26 +70,93 @@ static bool get_curve(struct report *report, FILE *file)
     return whole;
 }
 
+/* Reads rows and gives each to `take`, which puts what it wants into the row here. */
+static int get_rows(struct report *report, FILE *file,
+                    void (*take)(struct report_row *here, const struct report_row *there))
+{
+    struct report_row there;
+
+    for (size_t i = 0; i < report->row_count; i++) {
+        if (!get(file, &there, sizeof there))
+            return -1;
+        take(&report->rows[i], &there);
+    }
+    return 0;
+}
+
+static int get_verdicts(struct report *report, struct report_verdict *verdicts, FILE *file,
+                        void (*take)(struct report_verdict *here, const struct report_verdict *there))
+{
+    struct report_verdict there;
+
+    for (size_t i = 0; i < report->claim_count; i++) {
+        if (!get(file, &there, sizeof there))
+            return -1;
+        if (take)
+            take(&verdicts[i], &there);
+    }
+    return 0;
+}
+
+static void take_result(struct report_row *here, const struct report_row *there)
+{
+    here->simulated = there->simulated;
+    here->interval = there->interval;
+    here->known = there->known;
+}
+
+/* The model says for a program's row, too, what is beyond computing. */
+static void take_model(struct report_row *here, const struct report_row *there)
+{
+    here->computing = there->computing;
+    here->printed = there->printed;
+    here->beyond = there->beyond;
+    if (here->by == REPORT_MODEL)
+        take_result(here, there);
+}
+
+static void take_null(struct report_row *here, const struct report_row *there)
+{
+    if (here->by != REPORT_MODEL)
+        return;
+    here->null = there->simulated;
+    here->has_null = there->known;
+}
+
+static void take_program(struct report_row *here, const struct report_row *there)
+{
+    if (here->by != REPORT_PROGRAM)
+        return;
+    take_result(here, there);
+    here->null = there->null;
+    here->has_null = there->has_null;
+}
+
+static void take_verdict(struct report_verdict *here, const struct report_verdict *there)
+{
+    here->known = there->known;
+    here->holds = there->holds;
+    memcpy(here->detail, there->detail, sizeof here->detail);
+}
+
+static void take_null_verdict(struct report_verdict *here, const struct report_verdict *there)
+{
+    here->null_known = there->known;
+    here->null_holds = there->holds;
+}
+
+static void take_program_verdict(struct report_verdict *here, const struct report_verdict *there)
+{
+    *here = *there;
+}
+
 int carry_in(struct report *report, FILE *file)
 {
     size_t curves;
 
-    for (size_t i = 0; i < report->row_count; i++) {
-        struct report_row *r = &report->rows[i], there;
-        if (!get(file, &there, sizeof there))
-            return -1;
-        there.null = r->null;
-        there.has_null = r->has_null;
-        *r = there;
-    }
-    for (size_t i = 0; i < report->claim_count; i++) {
-        struct report_verdict *v = &report->verdicts[i], there;
-        if (!get(file, &there, sizeof there))
-            return -1;
-        v->known = there.known;
-        v->holds = there.holds;
-        memcpy(v->detail, there.detail, sizeof v->detail);
-    }
+    if (get_rows(report, file, take_model) < 0 || get_verdicts(report, report->verdicts, file, take_verdict) < 0 ||
+        get_verdicts(report, NULL, file, NULL) < 0)
+        return -1;
     if (!get(file, &report->events, sizeof report->events) || !get(file, &report->digest, sizeof report->digest) ||
         !get(file, &curves, sizeof curves))
         return -1;
@@ -100,19 +168,12 @@ int carry_in(struct report *report, FILE *file)
 
 int carry_in_null(struct report *report, FILE *file)
 {
-    for (size_t i = 0; i < report->row_count; i++) {
-        struct report_row *r = &report->rows[i], there;
-        if (!get(file, &there, sizeof there))
-            return -1;
-        r->null = there.simulated;
-        r->has_null = there.known;
-    }
-    for (size_t i = 0; i < report->claim_count; i++) {
-        struct report_verdict *v = &report->verdicts[i], there;
-        if (!get(file, &there, sizeof there))
-            return -1;
-        v->null_known = there.known;
-        v->null_holds = there.holds;
-    }
-    return 0;
+    return get_rows(report, file, take_null) < 0 ? -1 : get_verdicts(report, report->verdicts, file, take_null_verdict);
+}
+
+int carry_in_programs(struct report *report, FILE *file)
+{
+    if (get_rows(report, file, take_program) < 0 || get_verdicts(report, NULL, file, NULL) < 0)
+        return -1;
+    return get_verdicts(report, report->program_verdicts, file, take_program_verdict);
 }

@@ -14,4 +14,7 @@ int carry_in(struct report *report, FILE *file);
 /* Reads the result of the null model: its rows and verdicts become the null side of these. */
 int carry_in_null(struct report *report, FILE *file);
 
+/* Reads what real programs gave: their rows and verdicts, each with its null model. */
+int carry_in_programs(struct report *report, FILE *file);
+
 #endif

@@ -49,15 +49,23 @@ static void print_rows(const struct report *report, FILE *out)
     }
 }
 
+static const char *also(const struct report_verdict *v)
+{
+    return v->known && v->holds && v->null_known && v->null_holds ? " (also without a network)" : "";
+}
+
 static void print_claims(const struct report *report, FILE *out)
 {
     if (report->claim_count > 0)
         fprintf(out, "\nClaims\n");
     for (size_t i = 0; i < report->claim_count; i++) {
         const struct report_claim *c = &report->claims[i];
-        const struct report_verdict *v = &report->verdicts[i];
-        fprintf(out, "%-5s %-13s %s%s%s%s\n", c->id, score_verdict(report, i), c->text, v->detail[0] ? ": " : "",
-                v->detail, v->known && v->null_known && v->null_holds ? " (also without a network)" : "");
+        const struct report_verdict *v = &report->verdicts[i], *program = &report->program_verdicts[i];
+        fprintf(out, "%-5s %-13s %s%s%s%s\n", c->id, score_verdict(c, v), c->text, v->detail[0] ? ": " : "", v->detail,
+                also(v));
+        if (program->known)
+            fprintf(out, "      %-13s     by real PVM programs: %s%s\n", score_verdict(c, program), program->detail,
+                    also(program));
     }
 }
 
@@ -81,14 +89,21 @@ static void print_missed_rows(const struct report *report, FILE *out)
     }
 }
 
+static bool is_missed(const struct report_verdict *v)
+{
+    return v->known && !v->holds;
+}
+
 static void print_reasons(const struct report *report, FILE *out)
 {
     print_missed_rows(report, out);
     for (size_t i = 0; i < report->claim_count; i++) {
         const struct report_claim *c = &report->claims[i];
         const char *apart = c->fitted ? c->fitted : c->chosen ? c->chosen : c->computed;
-        if (report->verdicts[i].known && !report->verdicts[i].holds)
-            fprintf(out, "Missed: claim %s: %s\n", c->id, c->why ? c->why : "no reason known");
+        bool missed = is_missed(&report->verdicts[i]);
+        if (missed || is_missed(&report->program_verdicts[i]))
+            fprintf(out, "Missed: claim %s%s: %s\n", c->id, missed ? "" : " (programs)",
+                    c->why ? c->why : "no reason known");
         if (apart)
             fprintf(out, "Not counted: claim %s: %s\n", c->id, apart);
     }
@@ -119,9 +134,12 @@ static void print_score(const struct report *report, FILE *out)
             report->name, s.predicted_good, s.predicted, s.telling_good, s.telling, s.fitted_good, s.fitted,
             s.computed_good, s.computed);
     if (s.programs > 0)
-        fprintf(out, "%u of %u predicted by real programs; ", s.programs_good, s.programs);
-    fprintf(out, "%u of %u claims hold, %u more not counted; %u values not run; %.1f million events\n\n", s.claims_good,
-            s.claims, s.claims_apart, s.unknown, (double)report->events / 1e6);
+        fprintf(out, "%u of %u predicted by real programs, %u of the %u that theirs misses; ", s.programs_good,
+                s.programs, s.programs_telling_good, s.programs_telling);
+    fprintf(out, "%u of %u claims hold, %u more not counted; ", s.claims_good, s.claims, s.claims_apart);
+    if (s.program_claims > 0)
+        fprintf(out, "%u of %u by real programs; ", s.program_claims_good, s.program_claims);
+    fprintf(out, "%u values not run; %.1f million events\n\n", s.unknown, (double)report->events / 1e6);
 }
 
 void report_print(const struct report *report, FILE *out)

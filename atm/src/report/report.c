@@ -42,6 +42,8 @@ void report_begin(struct report *report)
     for (size_t i = 0; i < report->value_count; i++)
         add_rows(report, &report->values[i]);
     report->verdicts = pvma_new((report->claim_count + 1) * sizeof *report->verdicts);
+    report->program_verdicts = pvma_new((report->claim_count + 1) * sizeof *report->program_verdicts);
+    report->by = REPORT_MODEL;
     report->events = 0;
     report->digest = 0;
 }
@@ -77,6 +79,24 @@ void report_set_program(struct report *report, const char *table, const char *ro
                         double interval)
 {
     set(find(report, REPORT_PROGRAM, table, row, column), simulated, interval);
+}
+
+void report_null_programs(struct report *report)
+{
+    for (size_t i = 0; i < report->row_count; i++) {
+        struct report_row *r = &report->rows[i];
+        if (r->by != REPORT_PROGRAM)
+            continue;
+        r->null = r->simulated;
+        r->has_null = r->known;
+        r->known = false;
+    }
+    for (size_t i = 0; i < report->claim_count; i++) {
+        struct report_verdict *v = &report->program_verdicts[i];
+        v->null_known = v->known;
+        v->null_holds = v->holds;
+        v->known = false;
+    }
 }
 
 double report_get(const struct report *report, const char *table, const char *row, const char *column)
@@ -131,7 +151,7 @@ static size_t claim_at(const struct report *report, const char *id)
 static __attribute__((format(printf, 4, 0))) void judge(struct report *report, size_t claim, bool holds,
                                                         const char *detail, va_list args)
 {
-    struct report_verdict *v = &report->verdicts[claim];
+    struct report_verdict *v = &(report->by == REPORT_PROGRAM ? report->program_verdicts : report->verdicts)[claim];
 
     v->known = true;
     v->holds = holds;
@@ -235,8 +255,9 @@ void report_free(struct report *report)
     free(report->curves);
     free(report->rows);
     free(report->verdicts);
+    free(report->program_verdicts);
     report->rows = NULL;
-    report->verdicts = NULL;
+    report->verdicts = report->program_verdicts = NULL;
     report->curves = NULL;
     report->curve_count = 0;
     report->row_count = 0;

@@ -114,10 +114,13 @@ struct report {
     size_t figure_count;
     const struct report_program *programs; /* optional; set it beside REPORT() */
     size_t program_count;
+    bool with_programs; /* real programs run, too, for rows or claims */
     /* filled in: */
     struct report_row *rows; /* of the values in their order; a program's follows the model's */
     size_t row_count;
     struct report_verdict *verdicts; /* on the claims */
+    struct report_verdict *program_verdicts;
+    enum report_by by; /* what judges claims now: REPORT_MODEL, or programs, which judge some of them, too */
     struct report_curve *curves;
     size_t curve_count;
     unsigned long long events; /* of all simulations */
@@ -144,6 +147,9 @@ double report_get(const struct report *report, const char *table, const char *ro
 /* The same for a real program's result; the value is declared among `programs`. */
 void report_set_program(struct report *report, const char *table, const char *row, const char *column, double simulated,
                         double interval);
+
+/* What programs have given up to now is the null model's: leaves their rows without values, claims without verdicts. */
+void report_null_programs(struct report *report);
 
 /*
  * Scores what the network adds, in the rows of the model and of the program: `printed` is the paper's value for that,

@@ -58,17 +58,16 @@ bool score_counts(const struct report_claim *claim)
 
 static void count_predicted(const struct report_row *row, bool good, struct score *score)
 {
-    if (row->by == REPORT_PROGRAM) {
-        score->programs++;
-        score->programs_good += good;
-        return;
-    }
-    score->predicted++;
-    score->predicted_good += good;
-    if (!score_null_is_good(row)) {
-        score->telling++;
-        score->telling_good += good;
-    }
+    bool program = row->by == REPORT_PROGRAM, telling = !score_null_is_good(row);
+
+    score->predicted += !program;
+    score->predicted_good += !program && good;
+    score->telling += !program && telling;
+    score->telling_good += !program && telling && good;
+    score->programs += program;
+    score->programs_good += program && good;
+    score->programs_telling += program && telling;
+    score->programs_telling_good += program && telling && good;
 }
 
 static void count_row(const struct report_row *row, struct score *score)
@@ -94,24 +93,25 @@ void score_count(const struct report *report, struct score *score)
     for (size_t i = 0; i < report->row_count; i++)
         count_row(&report->rows[i], score);
     for (size_t i = 0; i < report->claim_count; i++) {
+        const struct report_verdict *v = &report->verdicts[i], *program = &report->program_verdicts[i];
         bool counts = score_counts(&report->claims[i]);
         score->claims_apart += !counts;
         score->claims += counts;
-        score->claims_good += counts && report->verdicts[i].known && report->verdicts[i].holds;
+        score->claims_good += counts && v->known && v->holds;
+        score->program_claims += counts && program->known;
+        score->program_claims_good += counts && program->known && program->holds;
     }
 }
 
-const char *score_verdict(const struct report *report, size_t claim)
+const char *score_verdict(const struct report_claim *claim, const struct report_verdict *verdict)
 {
-    const struct report_claim *c = &report->claims[claim];
-
-    if (!report->verdicts[claim].known)
+    if (!verdict->known)
         return "not run";
-    if (!report->verdicts[claim].holds)
+    if (!verdict->holds)
         return "does not hold";
-    if (c->fitted)
+    if (claim->fitted)
         return "fitted";
-    if (c->chosen)
+    if (claim->chosen)
         return "chosen";
-    return c->computed ? "computed" : "holds";
+    return claim->computed ? "computed" : "holds";
 }

@@ -8,11 +8,13 @@
 struct score {
     unsigned fitted, fitted_good;
     unsigned predicted, predicted_good; /* by models */
-    unsigned telling, telling_good;     /* of these, what the null model misses or is not asked for */
+    unsigned telling, telling_good;     /* of these, what the null model misses or was not asked for */
     unsigned programs, programs_good;   /* predicted by real programs */
+    unsigned programs_telling, programs_telling_good;
     unsigned computed, computed_good;
-    unsigned claims, claims_good, claims_apart; /* apart: fitted, chosen or computed */
-    unsigned unknown;                           /* printed values that were not run */
+    unsigned claims, claims_good, claims_apart;   /* apart: fitted, chosen or computed */
+    unsigned program_claims, program_claims_good; /* of the claims, those that programs have judged, too */
+    unsigned unknown;                             /* printed values that were not run */
 };
 
 void score_count(const struct report *report, struct score *score);
@@ -29,7 +31,7 @@ bool score_null_is_good(const struct report_row *row);
 const char *score_use_name(enum report_use use);
 
 /* "holds", "does not hold", "not run", or "fitted", "chosen", "computed" for one that holds and does not count. */
-const char *score_verdict(const struct report *report, size_t claim);
+const char *score_verdict(const struct report_claim *claim, const struct report_verdict *verdict);
 
 /* Whether a claim is counted. */
 bool score_counts(const struct report_claim *claim);

@@ -11,7 +11,8 @@
 
 enum { KEY_MAX = 300, TEXT_MAX = 64 };
 
-static const double tolerance_share = 0.001;
+static const double tolerance_share = 0.001; /* of a model's value */
+static const char by_program[] = "program", by_null_program[] = "null program";
 
 static const char head[] = "paper,table,row,column,by,value,tolerance\n";
 
@@ -34,43 +35,57 @@ static struct line *add(struct lines *lines)
     return &lines->line[lines->count++];
 }
 
-static void add_text(struct lines *lines, const struct report *report, const char *what, const char *id,
+static void add_text(struct lines *lines, const struct report *report, const char *what, const char *id, const char *by,
                      const char *text)
 {
     struct line *l = add(lines);
 
-    snprintf(l->key, sizeof l->key, "%s,\"%s\",\"%s\",\"\",model", report->name, what, id);
+    snprintf(l->key, sizeof l->key, "%s,\"%s\",\"%s\",\"\",%s", report->name, what, id, by);
     snprintf(l->text, sizeof l->text, "%s", text);
     l->tolerance = -1;
 }
 
+static void add_claim(struct lines *lines, const struct report *report, size_t claim)
+{
+    const struct report_claim *c = &report->claims[claim];
+
+    add_text(lines, report, "claim", c->id, "model", score_verdict(c, &report->verdicts[claim]));
+    if (report->program_verdicts[claim].known)
+        add_text(lines, report, "claim", c->id, by_program, score_verdict(c, &report->program_verdicts[claim]));
+}
+
 static void add_value(struct lines *lines, const struct report *report, const struct report_value *v, const char *by,
-                      double value, double interval)
+                      double value, double tolerance)
 {
     struct line *l = add(lines);
 
     snprintf(l->key, sizeof l->key, "%s,\"%s\",\"%s\",\"%s\",%s", report->name, v->table, v->row, v->column, by);
     snprintf(l->text, sizeof l->text, "%.7g", value);
-    l->tolerance = fmax(interval, tolerance_share * fabs(value));
+    l->tolerance = tolerance;
+}
+
+static void add_row(struct lines *lines, const struct report *report, const struct report_row *r)
+{
+    bool program = r->by == REPORT_PROGRAM;
+    double share = program ? 0 : tolerance_share;
+
+    if (r->known)
+        add_value(lines, report, r->value, program ? by_program : "model", r->simulated,
+                  fmax(r->interval, share * fabs(r->simulated)));
+    if (r->has_null)
+        add_value(lines, report, r->value, program ? by_null_program : "null model", r->null, share * fabs(r->null));
 }
 
 static void add_report(struct lines *lines, const struct report *report)
 {
     char digest[32];
 
-    for (size_t i = 0; i < report->row_count; i++) {
-        const struct report_row *r = &report->rows[i];
-        if (r->by == REPORT_PROGRAM)
-            continue; /* real programs take long, so checks leave them out */
-        if (r->known)
-            add_value(lines, report, r->value, "model", r->simulated, r->interval);
-        if (r->has_null)
-            add_value(lines, report, r->value, "null model", r->null, 0);
-    }
+    for (size_t i = 0; i < report->row_count; i++)
+        add_row(lines, report, &report->rows[i]);
     for (size_t i = 0; i < report->claim_count; i++)
-        add_text(lines, report, "claim", report->claims[i].id, score_verdict(report, i));
+        add_claim(lines, report, i);
     snprintf(digest, sizeof digest, "%016" PRIx64, report->digest);
-    add_text(lines, report, "digest", "", digest);
+    add_text(lines, report, "digest", "", "model", digest);
 }
 
 int stored_write(const struct report *const *reports, unsigned count, const char *path)
@@ -227,19 +242,28 @@ static bool is_of(const struct line *l, const struct report *report)
     return strncmp(l->key, report->name, length) == 0 && l->key[length] == ',';
 }
 
-static unsigned print_missing(const struct lines *stored, const struct report *report, FILE *out)
+static bool is_by_program(const struct line *l)
+{
+    const char *by = strrchr(l->key, ',') + 1;
+
+    return strcmp(by, by_program) == 0 || strcmp(by, by_null_program) == 0;
+}
+
+static unsigned print_missing(const struct lines *stored, const struct report *report, bool models_only, FILE *out)
 {
     unsigned missing = 0;
 
-    for (size_t i = 0; i < stored->count; i++)
-        if (!stored->line[i].met && is_of(&stored->line[i], report)) {
-            fprintf(out, "%s: stored %s, now nowhere\n", stored->line[i].key, stored->line[i].text);
-            missing++;
-        }
+    for (size_t i = 0; i < stored->count; i++) {
+        const struct line *l = &stored->line[i];
+        if (l->met || !is_of(l, report) || (models_only && is_by_program(l)))
+            continue;
+        fprintf(out, "%s: stored %s, now nowhere\n", l->key, l->text);
+        missing++;
+    }
     return missing;
 }
 
-int stored_check(const struct report *const *reports, unsigned count, const char *path, FILE *out)
+int stored_check(const struct report *const *reports, unsigned count, const char *path, bool models_only, FILE *out)
 {
     struct lines stored = {0}, now = {0};
     unsigned differences = 0;
@@ -251,7 +275,7 @@ int stored_check(const struct report *const *reports, unsigned count, const char
     for (size_t i = 0; i < now.count; i++)
         differences += differs(&stored, &now.line[i], out);
     for (unsigned i = 0; i < count; i++)
-        differences += print_missing(&stored, reports[i], out);
+        differences += print_missing(&stored, reports[i], models_only, out);
     if (differences > 0)
         fprintf(out,
                 "%u results differ from %s.\nIf they change on purpose, record them by script/atm-tables, or by\n"

@@ -20,14 +20,19 @@ struct run {
     int64_t start_us;
 };
 
+/* Begins the report anew: what other jobs have filled in before this one started is not its own. */
 static _Noreturn void work(const struct job *job, FILE *file)
 {
     struct report *report = job->report;
 
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    report_begin(report);
     if (job->null)
         layout_without_network();
-    job->run(report, job->part);
+    if (job->programs)
+        real_run_both(job->programs, report);
+    else
+        job->run(report, job->part);
     report->digest = lab_digest();
     _exit(carry_out(report, file) == 0 ? 0 : 1);
 }
@@ -55,7 +60,9 @@ static int finish(struct job *job, struct run *run, int status)
 
     rewind(run->file);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-        error = job->null ? carry_in_null(job->report, run->file) : carry_in(job->report, run->file);
+        error = job->programs ? carry_in_programs(job->report, run->file)
+                : job->null   ? carry_in_null(job->report, run->file)
+                              : carry_in(job->report, run->file);
     if (error)
         fprintf(stderr, "atm-sim: the experiment %s has failed\n", job->report->name);
     fclose(run->file);

@@ -3,9 +3,11 @@
 #define PVMA_JOBS_H
 
 #include "experiment.h"
+#include "real.h"
 
 struct job {
-    struct report *report; /* begun; it is filled in */
+    struct report *report;                  /* begun; it is filled in */
+    const struct real_experiment *programs; /* run these, and not `run` */
     void (*run)(struct report *report, enum experiment_part part);
     enum experiment_part part;
     bool null;      /* without a network: it fills in the null model's side of `report` instead */

@@ -1,18 +1,18 @@
 /* real.c - see real.h. */
 #include "real.h"
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include "base/quantity.h"
 
-#define ECHO_SIZES "0,1,4,16,64,128,256,512,1024,2048,4096,8192,16384,32768,65536,131072"
-
-enum { ROUND_TRIPS = 20 };
+enum { TIMELESS = 1000 };
 
 static char own[PATH_MAX], programs[PATH_MAX];
+static bool is_null;
 
 /* ---- running ---- */
 
@@ -39,7 +39,7 @@ static bool find_own(void)
 
 static bool find_programs(const char *folder, char *why, size_t size)
 {
-    static const char *const names[] = {"echo", "matmul", "pde"};
+    static const char *const names[] = {"echo", "matmul", "pde", "molecules"};
     char path[PATH_MAX + 16];
     if (folder)
         snprintf(programs, sizeof programs, "%s", folder);
@@ -73,71 +73,58 @@ _Noreturn void real_fail(const char *command)
     exit(EXIT_FAILURE);
 }
 
+bool real_is_null(void)
+{
+    return is_null;
+}
+
+void real_run_both(const struct real_experiment *experiment, struct report *report)
+{
+    report->by = REPORT_PROGRAM;
+    is_null = true;
+    experiment->run(report);
+    report_null_programs(report);
+    is_null = false;
+    experiment->run(report);
+}
+
+/* What differs from the profile. */
+static void write_profile(const struct real_setup *setup, int fd)
+{
+    const struct real_daemons *d = &setup->daemons;
+    dprintf(fd, "profile own like=%s", setup->profile);
+    if (setup->costs)
+        dprintf(fd, " %s", setup->costs);
+    if (d->packet_bytes)
+        dprintf(fd, " pvmd_packet=%u", d->packet_bytes);
+    if (d->fragment_us > 0 || d->byte_us > 0)
+        dprintf(fd, " pvmd_fragment=%.0fns pvmd_byte=%.0fps", d->fragment_us * 1e3, d->byte_us * 1e6);
+    dprintf(fd, "\n");
+}
+
+static void write_network(const struct real_setup *setup, int fd)
+{
+    int64_t rate_bps = 0;
+    char rate[32];
+    (void)pvma_rate_parse(setup->rate, &rate_bps);
+    pvma_rate_format(rate_bps * (is_null ? TIMELESS : 1), rate, sizeof rate);
+    write_profile(setup, fd);
+    dprintf(fd, "host h[1-%u] profile=own\nswitch s model=%s%s\nlink h[1-%u] s rate=%s\n", setup->hosts, setup->model,
+            is_null ? " latency=10ns" : "", setup->hosts, rate);
+}
+
+/* The topology has no name, so nothing is left of it, however this process ends. */
 void real_run(const struct real_setup *setup, const char *command, char *text, size_t size)
 {
     char line[4 * PATH_MAX];
-    snprintf(line, sizeof line, "PVM_ATM_CALL_COST=%.0fus '%s' machine -p %s -n %u --switch=%s --rate=%s -c 0 '%s'/%s",
-             setup->call_us, own, setup->profile, setup->hosts, setup->model, setup->rate, programs, command);
-    if (read_command(line, text, size))
+    int topology = memfd_create("topology", 0), status;
+    if (topology < 0)
+        real_fail("a file in memory");
+    write_network(setup, topology);
+    snprintf(line, sizeof line, "PVM_ATM_CALL_COST=%.0fus '%s' machine -t /dev/fd/%d -c 0 '%s'/%s", setup->call_us, own,
+             topology, programs, command);
+    status = read_command(line, text, size);
+    close(topology);
+    if (status)
         real_fail(line);
-}
-
-/* ---- echo ---- */
-
-void real_echo(const struct real_setup *setup, struct real_echo *echo)
-{
-    char command[256], text[8192], *rest = text, *line;
-    double bytes, least_us, median_us;
-    snprintf(command, sizeof command, "echo -r direct -t 127.0.0.2 -n %d -s " ECHO_SIZES, ROUND_TRIPS);
-    real_run(setup, command, text, sizeof text);
-    *echo = (struct real_echo){0};
-    while ((line = strsep(&rest, "\n")) && echo->count < REAL_SIZES_MAX)
-        if (sscanf(line, "%lf %lf %lf", &bytes, &least_us, &median_us) == 3) {
-            echo->bytes[echo->count] = bytes;
-            echo->us[echo->count++] = median_us;
-        }
-    if (!echo->count)
-        real_fail(command);
-}
-
-double real_echo_us(const struct real_echo *echo, double bytes)
-{
-    for (unsigned i = 0; i < echo->count; i++)
-        if (fabs(echo->bytes[i] - bytes) < 0.5)
-            return echo->us[i];
-    real_fail("echo");
-}
-
-/* Each message needs as many calls, so the time grows with their cost along a line. */
-void real_fit_call(struct real_setup *setup, double bytes, double us)
-{
-    enum { TRY_US = 100 };
-    struct real_echo echo;
-    double free_us, tried_us;
-    setup->call_us = 0;
-    real_echo(setup, &echo);
-    free_us = real_echo_us(&echo, bytes);
-    setup->call_us = TRY_US;
-    real_echo(setup, &echo);
-    tried_us = real_echo_us(&echo, bytes);
-    setup->call_us = us > free_us ? round((us - free_us) / (tried_us - free_us) * TRY_US) : 0;
-}
-
-double real_echo_r_max(const struct real_echo *echo)
-{
-    double most = 0;
-    for (unsigned i = 0; i < echo->count; i++)
-        most = fmax(most, echo->bytes[i] / echo->us[i]);
-    return most;
-}
-
-double real_echo_n_half(const struct real_echo *echo)
-{
-    double half = real_echo_r_max(echo) / 2;
-    for (unsigned i = 1; i < echo->count; i++) {
-        double low = echo->bytes[i - 1] / echo->us[i - 1], high = echo->bytes[i] / echo->us[i];
-        if (high >= half)
-            return echo->bytes[i - 1] + (half - low) / (high - low) * (echo->bytes[i] - echo->bytes[i - 1]);
-    }
-    return 0;
 }

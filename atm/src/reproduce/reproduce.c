@@ -22,7 +22,7 @@ static const struct {
     const struct real_experiment *real; /* NULL: no real programs */
 } experiments[] = {
     {&paper_four_apis, experiment_four_apis, &real_four_apis},
-    {&paper_an2, experiment_an2, NULL},
+    {&paper_an2, experiment_an2, &real_an2},
     {&paper_tum, experiment_tum, &real_tum},
     {&paper_thesis, experiment_thesis, NULL},
 };
@@ -142,7 +142,7 @@ static bool with_programs(unsigned i, const struct options *o)
 {
     char why[8192];
 
-    if (!experiments[i].real || !is_chosen(o, i) || o->models || o->small || o->digest || o->check)
+    if (!experiments[i].real || !is_chosen(o, i) || o->models || o->small || o->digest)
         return false;
     if (real_begin(o->programs, why, sizeof why))
         return true;
@@ -151,7 +151,7 @@ static bool with_programs(unsigned i, const struct options *o)
 }
 
 /* The longest experiments first, so that the last ones to end are short. Returns the number of jobs. */
-static unsigned list_jobs(struct job jobs[2 * COUNT], const struct options *o)
+static unsigned list_jobs(struct job jobs[3 * COUNT], const struct options *o)
 {
     unsigned count = 0;
 
@@ -165,15 +165,18 @@ static unsigned list_jobs(struct job jobs[2 * COUNT], const struct options *o)
                                          .part = o->small ? EXPERIMENT_SHORT : EXPERIMENT_ALL,
                                          .null = null == 1};
         }
+    for (unsigned i = 0; i < COUNT; i++)
+        if (experiments[i].report->with_programs)
+            jobs[count++] = (struct job){.report = experiments[i].report, .programs = experiments[i].real};
     return count;
 }
 
-/* The programs run after all models, since each starts processes of its own. */
 static void begin(unsigned i, const struct options *o)
 {
     struct report *report = experiments[i].report;
 
-    if (with_programs(i, o)) {
+    report->with_programs = with_programs(i, o);
+    if (report->with_programs) {
         report->programs = experiments[i].real->programs;
         report->program_count = experiments[i].real->count;
     }
@@ -201,24 +204,26 @@ static int compare(const struct options *o)
     if (o->record)
         status |= stored_write(reports, count, o->record);
     if (o->check)
-        status |= stored_check(reports, count, o->check, stdout);
+        status |= stored_check(reports, count, o->check, o->models, stdout);
     return status;
 }
 
 static int run(const struct options *o)
 {
-    struct job jobs[2 * COUNT];
-    unsigned count = list_jobs(jobs, o);
+    struct job jobs[3 * COUNT];
+    unsigned count;
     int status;
 
     for (unsigned i = 0; i < COUNT; i++)
         begin(i, o);
+    count = list_jobs(jobs, o);
     status = jobs_run(jobs, count, o->at_once ? o->at_once : (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
     for (unsigned i = 0; i < count; i++)
-        fprintf(stderr, "%s%s: %.1f s\n", jobs[i].report->name, jobs[i].null ? ", null model" : "", jobs[i].seconds);
-    for (unsigned i = 0; i < COUNT && status == 0; i++)
-        if (experiments[i].report->program_count)
-            experiments[i].real->run(experiments[i].report);
+        fprintf(stderr, "%s%s: %.1f s\n", jobs[i].report->name,
+                jobs[i].programs ? ", real programs"
+                : jobs[i].null   ? ", null model"
+                                 : "",
+                jobs[i].seconds);
     for (unsigned i = 0; i < COUNT && status == 0; i++)
         if (is_chosen(o, i))
             status |= show(experiments[i].report, o);

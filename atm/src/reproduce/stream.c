@@ -10,7 +10,7 @@ static void send(void *arg)
     struct stream *s = arg;
 
     pvma_cpu_use(&s->from.station->cpu, pvma_price_of((struct pvma_price){s->start_us, 0}, 0));
-    for (;;)
+    for (;; s->sent += s->block_bytes)
         pvma_tcp_write(&s->from, zeros, s->block_bytes);
 }
 

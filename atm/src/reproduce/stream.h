@@ -9,7 +9,7 @@ struct stream {
     struct pvma_tcp from, to;
     uint32_t block_bytes;
     double start_us;
-    uint64_t received; /* bytes read */
+    uint64_t sent, received; /* bytes written and read */
 };
 
 /* Starts a stream between hosts (from 0) after start_us. Call stream_free() before closing the lab. */

@@ -13,11 +13,11 @@
 
 #define TUM_TABLE1 "Table 5.1: one-way latency, HP 735"
 #define TUM_TABLE2 "Table 5.2: one-way latency, IBM RS/6000"
-#define TUM_TABLE3 "Table 5.3: PVM direct over ATM, throughput"
-#define TUM_TABLE4 "Table 5.4: PVM direct, one-way latency"
+#define TUM_TABLE3 "Table 5.3, tests 16 and 17: PVM direct over ATM, throughput"
+#define TUM_TABLE4 "Table 5.4, tests 20 and 21: PVM direct, one-way latency"
 #define TUM_TESTS  "Tests 1 to 6: streams, receiver, 2^20 Mbit/s"
 #define TUM_FORE   "Tests 4 and 9: Fore API, AAL5, streams, 2^20 Mbit/s"
-#define TUM_ROUTE  "Tests 14 to 20: PVM's default route"
+#define TUM_ROUTE  "Tests 14, 15, 18: PVM's default route"
 
 #define AN2_PARKING    "Table 1: parking lot, TTCP over TCP"
 #define AN2_CONGESTION "Figure 11: six TCP sessions on one link, 1 s"

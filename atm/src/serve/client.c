@@ -660,6 +660,15 @@ static void welcome(struct pvma_client *c, const char *name)
     answer(c, &w, -1);
 }
 
+/* Which host of the network has that name; their number: none, or any. */
+static size_t host_at(const char *name)
+{
+    size_t count = pvma_net_host_count(pvma_serving.net), i = 0;
+    while (i < count && strcmp(pvma_host_name(pvma_net_host_at(pvma_serving.net, i)), name) != 0)
+        i++;
+    return i;
+}
+
 static int greet(struct pvma_client *c, const struct pvma_fore_message *m)
 {
     struct pvma_fore_message w = {.type = PVMA_FORE_WELCOME};
@@ -681,20 +690,28 @@ static int greet(struct pvma_client *c, const struct pvma_fore_message *m)
     else
         c->place = pvma_local_came(c->pid);
     c->coming = pvma_serving.is_virtual && !c->observer;
-    if (c->coming)
-        c->wish = pvma_copy_text(m->host);
-    else
+    if (!c->coming) {
         welcome(c, m->host);
+        return 0;
+    }
+    c->wish = pvma_copy_text(m->host);
+    c->host_at = host_at(m->host);
     return 0;
 }
 
 /* ---- turns ---- */
 
-/* Announced processes go first, in the order of their announcement; the others follow by pid. */
+/*
+ * Announced processes go first, host by host: several daemons start theirs at the same time, and whose announcement is
+ * the first differs from run to run. On one host their order is that of the announcements. The others follow by pid.
+ */
 static bool comes_before(const struct pvma_client *a, const struct pvma_client *b)
 {
-    uint64_t a_place = a->place ? a->place : UINT64_MAX, b_place = b->place ? b->place : UINT64_MAX;
-    return a_place != b_place ? a_place < b_place : a->pid < b->pid;
+    if (!a->place != !b->place)
+        return a->place;
+    if (!a->place)
+        return a->pid < b->pid;
+    return a->host_at != b->host_at ? a->host_at < b->host_at : a->place < b->place;
 }
 
 static struct pvma_client *next_to_come(void)

@@ -28,6 +28,7 @@ struct pvma_client {
     bool coming;    /* has said HELLO and waits for admission */
     uint64_t place; /* among announced processes; 0: was not announced */
     char *wish;     /* while `coming`: the host's name, "": any */
+    size_t host_at; /* and which host of the network that is */
     bool quiet;     /* the program is blocked until it is answered */
     bool deaf;      /* its socket is not read now */
     pvma_ps clock;  /* its time */

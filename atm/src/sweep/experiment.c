@@ -7,32 +7,35 @@
 #include "core/log.h"
 #include "experiment_lines.h"
 #include "point.h"
+#include "statistics.h"
 
-enum { ERRORS_MAX = 10 };
+enum { ERRORS_MAX = 10, ANY = PVMA_WORDS_MAX };
 
 static const struct {
     const char *name;
     sweep_read_line *read;
-    unsigned words; /* at least, besides the first */
+    unsigned words, most; /* besides the first: at least, at most */
     const char *form;
 } kinds[] = {
-    {"title", sweep_read_title, 1, "title TEXT"},
-    {"topology", sweep_read_topology, 1, "topology FILE, or topology { and lines of atm-topology(5) and }"},
-    {"set", sweep_read_set, 2, "set NAME VALUE"},
-    {"vary", sweep_read_vary, 2, "vary NAME VALUE..., or ranges such as 64..1024*2 and 1..9+2"},
-    {"skip", sweep_read_skip, 1, "skip NAME=VALUE..."},
-    {"load", sweep_read_load, 1, "load greedy|echo|cbr|poisson|none [size=BYTES] [count=PDUS] [interval=TIME]"},
-    {"program", sweep_read_program, 1, "program COMMAND..."},
-    {"model", sweep_read_model, 1, "model NAME [option=value ...]"},
-    {"time", sweep_read_time, 1, "time TIME"},
-    {"warmup", sweep_read_warmup, 1, "warmup MSER-5, or warmup TIME"},
-    {"limit", sweep_read_limit, 1, "limit TIME"},
-    {"replications", sweep_read_replications, 1, "replications NUMBER"},
-    {"seed", sweep_read_seed, 1, "seed NUMBER"},
-    {"confidence", sweep_read_confidence, 1, "confidence PERCENT"},
-    {"measure", sweep_read_measure, 1, "measure RESULT..."},
-    {"value", sweep_read_value, 2, "value NAME REGULAR-EXPRESSION, with the number in a group"},
-    {"plot", sweep_read_plot, 3, "plot NAME x=VARIABLE y=RESULT [series=VARIABLE] [log=xy] [title=TEXT]"},
+    {"title", sweep_read_title, 1, ANY, "title TEXT"},
+    {"topology", sweep_read_topology, 1, 1, "topology FILE, or topology { and lines of atm-topology(5) and }"},
+    {"set", sweep_read_set, 2, ANY, "set NAME VALUE"},
+    {"vary", sweep_read_vary, 2, ANY,
+     "vary NAME VALUE..., with ranges such as 64..1024*2 and 1..9+2, or vary NAME,NAME VALUE,VALUE..."},
+    {"skip", sweep_read_skip, 1, ANY, "skip NAME=VALUE... (or NAME<NUMBER, NAME>NUMBER)"},
+    {"load", sweep_read_load, 1, ANY, "load greedy|echo|cbr|poisson|none [size=BYTES] [count=PDUS] [interval=TIME]"},
+    {"program", sweep_read_program, 1, ANY, "program COMMAND..."},
+    {"model", sweep_read_model, 1, ANY, "model NAME [option=value ...]"},
+    {"time", sweep_read_time, 1, 1, "time TIME"},
+    {"warmup", sweep_read_warmup, 1, 1, "warmup MSER-5, or warmup TIME"},
+    {"limit", sweep_read_limit, 1, 1, "limit TIME"},
+    {"replications", sweep_read_replications, 1, ANY, "replications NUMBER [NAME=VALUE ...]"},
+    {"seed", sweep_read_seed, 1, 1, "seed NUMBER"},
+    {"estimate", sweep_read_estimate, 1, 1, "estimate mean, or estimate median"},
+    {"confidence", sweep_read_confidence, 1, 1, "confidence PERCENT"},
+    {"measure", sweep_read_measure, 1, ANY, "measure RESULT..."},
+    {"value", sweep_read_value, 2, ANY, "value NAME REGULAR-EXPRESSION, with the number in a group"},
+    {"plot", sweep_read_plot, 3, ANY, "plot NAME x=VARIABLE y=RESULT [series=VARIABLE] [log=xy] [title=TEXT]"},
 };
 
 int sweep_experiment_variable(const struct sweep_experiment *e, const char *name, size_t length)
@@ -53,6 +56,15 @@ int sweep_experiment_column(const struct sweep_experiment *e, const char *name)
 
 /* ---- lines ---- */
 
+static bool is_of_topology(const char *word)
+{
+    static const char *const words[] = {"host", "switch", "link", "pvc", "profile", "source", "fail"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (!strcmp(words[i], word))
+            return true;
+    return false;
+}
+
 static void read_words(struct sweep_reader *s)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
@@ -60,14 +72,22 @@ static void read_words(struct sweep_reader *s)
             continue;
         if (s->r.words <= kinds[i].words)
             pvma_reader_complain(&s->r, s->r.line, "the line is too short; write: %s", kinds[i].form);
+        else if (s->r.words - 1 > kinds[i].most)
+            pvma_reader_complain(&s->r, s->r.line, "\"%.40s\" is too much; write: %s", s->r.word[kinds[i].most + 1],
+                                 kinds[i].form);
         else
             kinds[i].read(s);
+        return;
+    }
+    if (is_of_topology(s->r.word[0])) {
+        pvma_reader_complain(&s->r, s->r.line, "\"%s\" belongs to a topology; write it between topology { and }",
+                             s->r.word[0]);
         return;
     }
     pvma_reader_complain(
         &s->r, s->r.line,
         "\"%.40s\" cannot begin a line; lines begin with title, topology, set, vary, skip, load, program, "
-        "model, time, warmup, limit, replications, seed, confidence, measure, value or plot",
+        "model, time, warmup, limit, replications, seed, estimate, confidence, measure, value or plot",
         s->r.word[0]);
 }
 
@@ -132,6 +152,16 @@ static void read_lines(struct sweep_reader *s, char *text)
 
 /* ---- the whole ---- */
 
+/* A median's confidence interval ends at two of its values, so some values are needed. */
+static void check_median(struct sweep_reader *s, uint32_t replications)
+{
+    size_t least = sweep_median_least(s->e->confidence / 100.0);
+    if (replications > 1 && replications < least)
+        pvma_reader_complain(&s->r, s->r.line,
+                             "the median of %u runs has no confidence interval of %u %%; give %zu replications or more",
+                             replications, s->e->confidence, least);
+}
+
 static void check_whole(struct sweep_reader *s)
 {
     const struct sweep_experiment *e = s->e;
@@ -146,6 +176,12 @@ static void check_whole(struct sweep_reader *s)
     if (!e->column_count)
         pvma_reader_complain(&s->r, s->r.line, "nothing is measured; add: %s",
                              program ? "value NAME REGULAR-EXPRESSION" : "measure RESULT...");
+    for (size_t i = 0; i <= e->exception_count && e->median; i++)
+        check_median(s, i ? e->exceptions[i - 1].replications : e->replications);
+    size_t runs = sweep_point_count(e) * sweep_replications_most(e);
+    if (runs > SWEEP_RUNS_MAX)
+        pvma_reader_complain(&s->r, s->r.line, "%zu runs, more than %d; vary less, or give fewer replications", runs,
+                             SWEEP_RUNS_MAX);
     for (size_t i = 0; i < e->column_count; i++)
         if ((e->columns[i].pattern != NULL) != program)
             pvma_reader_complain(&s->r, e->columns[i].line,
@@ -208,6 +244,12 @@ int sweep_experiment_load(const char *path, struct sweep_experiment *e)
     return error;
 }
 
+static void free_condition(struct sweep_condition *c)
+{
+    for (size_t i = 0; i < c->count; i++)
+        free(c->parts[i].value);
+}
+
 void sweep_experiment_free(struct sweep_experiment *e)
 {
     struct sweep_text *const texts[] = {&e->title, &e->file, &e->block, &e->work, &e->time, &e->warmup_time, &e->limit};
@@ -223,8 +265,9 @@ void sweep_experiment_free(struct sweep_experiment *e)
     for (size_t i = 0; i < e->plot_count; i++)
         free(e->plots[i].title);
     for (size_t i = 0; i < e->skip_count; i++)
-        for (size_t k = 0; k < e->skips[i].count; k++)
-            free(e->skips[i].values[k]);
+        free_condition(&e->skips[i]);
+    for (size_t i = 0; i < e->exception_count; i++)
+        free_condition(&e->exceptions[i].condition);
     free(e->path);
     free(e->name);
     *e = (struct sweep_experiment){0};

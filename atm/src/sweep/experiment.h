@@ -14,18 +14,22 @@ enum {
     SWEEP_COLUMNS_MAX = 64,
     SWEEP_PLOTS_MAX = 32,
     SWEEP_SKIPS_MAX = 64,
+    SWEEP_EXCEPTIONS_MAX = 16,
+    SWEEP_CONDITIONS_MAX = 8, /* on a line */
     SWEEP_POINTS_MAX = 100000,
     SWEEP_REPLICATIONS_MAX = 1000,
-    SWEEP_TEXT_MAX = 65536, /* a text after substitution */
+    SWEEP_RUNS_MAX = 1000000, /* points, with the most replications of any */
+    SWEEP_TEXT_MAX = 65536,   /* a text after substitution */
 };
 
 #define SWEEP_BYTES_MAX ((size_t)1 << 20)
 
-/* A variable of `set` (one value) or `vary`. */
+/* A variable of `set` (one value) or `vary`. Those of one line have as many values, and change together. */
 struct sweep_variable {
     char name[SWEEP_NAME_MAX + 1];
     unsigned line;
     bool varies;
+    size_t leader; /* the first variable of its line; itself if it is alone */
     char **values;
     size_t count;
 };
@@ -46,11 +50,20 @@ struct sweep_plot {
     bool log_x, log_y;
 };
 
-/* Points that are left out: those with all these values. */
-struct sweep_skip {
-    int variables[8];
-    char *values[8];
+/* Some points: those where all of these hold. */
+struct sweep_condition {
+    struct {
+        int variable;
+        char sign; /* '=': this value; '<', '>': a number below, above it */
+        char *value;
+    } parts[SWEEP_CONDITIONS_MAX];
     size_t count;
+};
+
+/* Points with another number of replications. */
+struct sweep_exception {
+    struct sweep_condition condition;
+    uint32_t replications;
 };
 
 /* A text with the line on which it stands; NULL: it is not there. */
@@ -80,9 +93,13 @@ struct sweep_experiment {
     size_t column_count;
     struct sweep_plot plots[SWEEP_PLOTS_MAX];
     size_t plot_count;
-    struct sweep_skip skips[SWEEP_SKIPS_MAX];
+    struct sweep_condition skips[SWEEP_SKIPS_MAX];
     size_t skip_count;
-    uint32_t replications, seed, confidence;
+    struct sweep_exception exceptions[SWEEP_EXCEPTIONS_MAX];
+    size_t exception_count;
+    uint32_t replications; /* of points without an exception */
+    uint32_t seed, confidence;
+    bool median; /* of the runs at a point, instead of the mean */
 };
 
 /*

@@ -9,8 +9,7 @@
 
 #define COMPLAIN(s, ...) pvma_reader_complain(&(s)->r, (s)->r.line, __VA_ARGS__)
 
-/* Names of variables: for $name. Names of columns and plots may contain more. */
-static bool is_name(struct sweep_reader *s, const char *text, const char *more)
+bool sweep_is_name(struct sweep_reader *s, const char *text, const char *more)
 {
     bool good = isalpha((unsigned char)*text) && strlen(text) <= SWEEP_NAME_MAX;
     for (const char *c = text; *c && good; c++)
@@ -55,107 +54,6 @@ void sweep_read_topology(struct sweep_reader *s)
         e->block.line = s->r.line;
         for (unsigned i = 0; i < s->r.line; i++)
             fputc('\n', s->block_out);
-    }
-}
-
-/* ---- variables ---- */
-
-static struct sweep_variable *add_variable(struct sweep_reader *s)
-{
-    struct sweep_experiment *e = s->e;
-    const char *name = s->r.word[1];
-    if (!is_name(s, name, "_"))
-        return NULL;
-    int other = sweep_experiment_variable(e, name, strlen(name));
-    size_t length;
-    char asked[SWEEP_NAME_MAX + 3];
-    snprintf(asked, sizeof asked, "$%s", name);
-    if (other >= 0) {
-        COMPLAIN(s, "%s is already declared on line %u; give it another name", name, e->variables[other].line);
-    } else if (!sweep_unknown_name(e, asked, &length)) {
-        COMPLAIN(s, "$%s has a meaning of its own; give the variable another name", name);
-    } else if (e->variable_count == SWEEP_VARIABLES_MAX) {
-        COMPLAIN(s, "more than %d variables; use fewer", SWEEP_VARIABLES_MAX);
-    } else {
-        struct sweep_variable *v = &e->variables[e->variable_count];
-        *v = (struct sweep_variable){.line = s->r.line};
-        strcpy(v->name, name);
-        return v;
-    }
-    return NULL;
-}
-
-/* Values may contain the variables above. */
-static bool check_value(struct sweep_reader *s, const char *value)
-{
-    size_t length;
-    const char *unknown = sweep_unknown_name(s->e, value, &length);
-    if (unknown)
-        COMPLAIN(s, "there is no variable \"%.*s\"; declare it on an earlier line", (int)(length < 40 ? length : 40),
-                 unknown);
-    return !unknown;
-}
-
-void sweep_read_set(struct sweep_reader *s)
-{
-    struct sweep_variable *v = add_variable(s);
-    if (!v)
-        return;
-    const char *value = s->rest + strcspn(s->rest, " \t");
-    value += strspn(value, " \t");
-    if (check_value(s, value))
-        sweep_add_value(s, v, value);
-    s->e->variable_count += v->count == 1;
-}
-
-void sweep_read_vary(struct sweep_reader *s)
-{
-    struct sweep_variable *v = add_variable(s);
-    if (!v)
-        return;
-    v->varies = true;
-    for (unsigned i = 2; i < s->r.words; i++)
-        if (!(strstr(s->r.word[i], "..") ? sweep_add_range(s, v, s->r.word[i])
-                                         : check_value(s, s->r.word[i]) && sweep_add_value(s, v, s->r.word[i])))
-            break;
-    s->e->variable_count++; /* also if something is wrong, so that the lines below find it */
-    if (!v->count)
-        sweep_add_value(s, v, "");
-    if (sweep_point_count(s->e) > SWEEP_POINTS_MAX) {
-        COMPLAIN(s, "more than %d points; vary less", SWEEP_POINTS_MAX);
-        while (v->count > 1)
-            free(v->values[--v->count]);
-    }
-}
-
-/* The variable of a word NAME=VALUE, and its value; -1 after a message. */
-static int named_variable(struct sweep_reader *s, const char *word, const char **value)
-{
-    const char *equals = strchr(word, '=');
-    int variable = equals ? sweep_experiment_variable(s->e, word, (size_t)(equals - word)) : -1;
-    *value = equals ? equals + 1 : "";
-    if (variable < 0)
-        COMPLAIN(s, "\"%.40s\" does not begin with a variable; write NAME=VALUE, with a variable of an earlier line",
-                 word);
-    return variable;
-}
-
-void sweep_read_skip(struct sweep_reader *s)
-{
-    struct sweep_experiment *e = s->e;
-    enum { MOST = sizeof e->skips[0].variables / sizeof e->skips[0].variables[0] };
-    if (e->skip_count == SWEEP_SKIPS_MAX || s->r.words - 1 > MOST) {
-        COMPLAIN(s, "more than %d skip lines, or %d conditions on one", SWEEP_SKIPS_MAX, MOST);
-        return;
-    }
-    struct sweep_skip *skip = &e->skips[e->skip_count++];
-    for (unsigned i = 1; i < s->r.words; i++) {
-        const char *value;
-        int variable = named_variable(s, s->r.word[i], &value);
-        if (variable < 0)
-            continue;
-        skip->variables[skip->count] = variable;
-        skip->values[skip->count++] = pvma_copy_text(value);
     }
 }
 
@@ -207,23 +105,45 @@ void sweep_read_warmup(struct sweep_reader *s)
     s->e->warmup = !strcmp(s->r.word[1], "MSER-5") ? SWEEP_WARMUP_MSER5 : SWEEP_WARMUP_TIME;
 }
 
-static void set_number(struct sweep_reader *s, uint32_t *number, uint32_t min, uint32_t max)
+/* False after a message. */
+static bool set_number(struct sweep_reader *s, uint32_t *number, uint32_t min, uint32_t max)
 {
     int64_t value;
-    if (pvma_count_parse(s->r.word[1], max, &value) || value < min)
-        COMPLAIN(s, "%s %.40s: give a number from %u to %u", s->r.word[0], s->r.word[1], min, max);
-    else
+    bool good = !pvma_count_parse(s->r.word[1], max, &value) && value >= min;
+    if (good)
         *number = (uint32_t)value;
+    else
+        COMPLAIN(s, "%s %.40s: give a number from %u to %u", s->r.word[0], s->r.word[1], min, max);
+    return good;
 }
 
 void sweep_read_replications(struct sweep_reader *s)
 {
-    set_number(s, &s->e->replications, 1, SWEEP_REPLICATIONS_MAX);
+    struct sweep_experiment *e = s->e;
+    uint32_t number;
+    if (!set_number(s, &number, 1, SWEEP_REPLICATIONS_MAX))
+        return;
+    if (s->r.words == 2) {
+        e->replications = number;
+    } else if (e->exception_count == SWEEP_EXCEPTIONS_MAX) {
+        COMPLAIN(s, "more than %d replications lines with conditions", SWEEP_EXCEPTIONS_MAX);
+    } else {
+        struct sweep_exception *exception = &e->exceptions[e->exception_count++];
+        *exception = (struct sweep_exception){.replications = number};
+        sweep_read_condition(s, 2, &exception->condition);
+    }
 }
 
 void sweep_read_seed(struct sweep_reader *s)
 {
     set_number(s, &s->e->seed, 0, INT32_MAX);
+}
+
+void sweep_read_estimate(struct sweep_reader *s)
+{
+    s->e->median = !strcmp(s->r.word[1], "median");
+    if (!s->e->median && strcmp(s->r.word[1], "mean") != 0)
+        COMPLAIN(s, "estimate %.40s: give mean or median", s->r.word[1]);
 }
 
 void sweep_read_confidence(struct sweep_reader *s)
@@ -237,7 +157,7 @@ static struct sweep_column *add_column(struct sweep_reader *s, const char *name)
 {
     struct sweep_experiment *e = s->e;
     int other = sweep_experiment_column(e, name);
-    if (!is_name(s, name, "_-.@>"))
+    if (!sweep_is_name(s, name, "_-.@>"))
         return NULL;
     int variable = sweep_experiment_variable(e, name, strlen(name));
     if (other >= 0 || variable >= 0) {
@@ -281,7 +201,7 @@ void sweep_read_value(struct sweep_reader *s)
     const char *pattern = s->rest + strcspn(s->rest, " \t");
     struct sweep_column *column = add_column(s, s->r.word[1]);
     pattern += strspn(pattern, " \t");
-    if (!column || !check_value(s, pattern))
+    if (!column || !sweep_check_value(s, pattern))
         return;
     column->pattern = pvma_copy_text(pattern);
     if (!has_group(s->e, pattern))
@@ -301,6 +221,8 @@ static void set_axis(struct sweep_reader *s, struct sweep_plot *plot, const char
         plot->y = sweep_experiment_column(s->e, y);
     else if (series && (plot->series = sweep_experiment_variable(s->e, series, strlen(series))) < 0)
         COMPLAIN(s, "series=%.40s: there is no such variable on an earlier line", series);
+    else if (log && (!*log || log[strspn(log, "xy")]))
+        COMPLAIN(s, "log=%.40s: give x, y or xy", log);
     else if (log)
         plot->log_x = strchr(log, 'x') != NULL, plot->log_y = strchr(log, 'y') != NULL;
     else if (!series)
@@ -311,7 +233,7 @@ static void set_axis(struct sweep_reader *s, struct sweep_plot *plot, const char
 void sweep_read_plot(struct sweep_reader *s)
 {
     struct sweep_experiment *e = s->e;
-    if (!is_name(s, s->r.word[1], "_-."))
+    if (!sweep_is_name(s, s->r.word[1], "_-."))
         return;
     if (e->plot_count == SWEEP_PLOTS_MAX) {
         COMPLAIN(s, "more than %d plots", SWEEP_PLOTS_MAX);

@@ -1,4 +1,5 @@
-/* experiment_lines.h - inside the parser of experiments: one function for each kind of line. */
+/* experiment_lines.h - inside the parser of experiments: one function for each kind of line. Those for variables are in
+ * experiment_variables.c. */
 #ifndef SWEEP_EXPERIMENT_LINES_H
 #define SWEEP_EXPERIMENT_LINES_H
 
@@ -19,13 +20,16 @@ typedef void sweep_read_line(struct sweep_reader *s);
 
 sweep_read_line sweep_read_title, sweep_read_topology, sweep_read_set, sweep_read_vary, sweep_read_skip,
     sweep_read_load, sweep_read_program, sweep_read_model, sweep_read_time, sweep_read_warmup, sweep_read_limit,
-    sweep_read_replications, sweep_read_seed, sweep_read_confidence, sweep_read_measure, sweep_read_value,
-    sweep_read_plot;
+    sweep_read_replications, sweep_read_seed, sweep_read_estimate, sweep_read_confidence, sweep_read_measure,
+    sweep_read_value, sweep_read_plot;
 
-/* The values of a range such as 64..1024*2 or 0.1..0.9+0.1 as texts, appended to a variable. False after a message. */
-bool sweep_add_range(struct sweep_reader *s, struct sweep_variable *v, const char *text);
+/* Reads the words NAME=VALUE, NAME<NUMBER and NAME>NUMBER from `first` on; complains about what is not there. */
+void sweep_read_condition(struct sweep_reader *s, unsigned first, struct sweep_condition *condition);
 
-/* Appends a value to a variable; false after a message when there are too many. */
-bool sweep_add_value(struct sweep_reader *s, struct sweep_variable *v, const char *text);
+/* Whether a text may be the name of a variable, or with characters of `more` also of something else; else complains. */
+bool sweep_is_name(struct sweep_reader *s, const char *text, const char *more);
+
+/* Whether all variables of a text are declared; else complains. */
+bool sweep_check_value(struct sweep_reader *s, const char *value);
 
 #endif

@@ -97,7 +97,10 @@ static bool find_place(struct sweep_record *record, size_t column)
     bool found = record->gauge[column];
     for (size_t i = 0; i < record->flow_count && !of_queue; i++)
         found = found || flow_is_named(record, i, place);
-    if (!found)
+    if (!found && !of_queue && !record->flow_count)
+        pvmc_log(PVMC_LOG_ERROR, "%s:%u: %s: the topology has no PVC; add to it: pvc FROM TO", record->experiment->path,
+                 c->line, c->name);
+    else if (!found)
         pvmc_log(PVMC_LOG_ERROR, "%s:%u: %s: there is no such %s; write %s@FROM>TO", record->experiment->path, c->line,
                  c->name, of_queue ? "queue at a link" : "PVC", measures[m].name);
     return found;

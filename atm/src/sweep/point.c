@@ -10,33 +10,67 @@ enum { DEPTH_MAX = 8 }; /* values that contain variables */
 
 static const char *const known[] = {"seed", "replication", "topology"};
 
+/* A variable that follows another adds no points. */
+static size_t factor_of(const struct sweep_experiment *e, size_t variable)
+{
+    return e->variables[variable].leader == variable ? e->variables[variable].count : 1;
+}
+
 size_t sweep_point_count(const struct sweep_experiment *e)
 {
     size_t count = 1;
     for (size_t i = 0; i < e->variable_count; i++)
-        count *= e->variables[i].count;
+        count *= factor_of(e, i);
     return count;
 }
 
 const char *sweep_point_value(const struct sweep_experiment *e, size_t point, size_t variable)
 {
-    for (size_t i = e->variable_count; i-- > variable + 1;)
-        point /= e->variables[i].count;
-    return e->variables[variable].values[point % e->variables[variable].count];
+    size_t leader = e->variables[variable].leader;
+    for (size_t i = e->variable_count; i-- > leader + 1;)
+        point /= factor_of(e, i);
+    return e->variables[variable].values[point % e->variables[leader].count];
+}
+
+static bool compares(const char *text, char sign, const char *with)
+{
+    char *end;
+    double number = strtod(text, &end), other = strtod(with, NULL);
+    return !*end && (sign == '<' ? number < other : number > other);
+}
+
+static bool holds(const struct sweep_condition *c, const struct sweep_experiment *e, size_t point)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const char *value = sweep_point_value(e, point, (size_t)c->parts[i].variable), *with = c->parts[i].value;
+        if (c->parts[i].sign == '=' ? strcmp(value, with) != 0 : !compares(value, c->parts[i].sign, with))
+            return false;
+    }
+    return true;
 }
 
 bool sweep_point_is_skipped(const struct sweep_experiment *e, size_t point)
 {
-    for (size_t i = 0; i < e->skip_count; i++) {
-        const struct sweep_skip *skip = &e->skips[i];
-        size_t same = 0;
-        while (same < skip->count &&
-               !strcmp(sweep_point_value(e, point, (size_t)skip->variables[same]), skip->values[same]))
-            same++;
-        if (same == skip->count)
+    for (size_t i = 0; i < e->skip_count; i++)
+        if (holds(&e->skips[i], e, point))
             return true;
-    }
     return false;
+}
+
+uint32_t sweep_point_replications(const struct sweep_experiment *e, size_t point)
+{
+    for (size_t i = e->exception_count; i-- > 0;)
+        if (holds(&e->exceptions[i].condition, e, point))
+            return e->exceptions[i].replications;
+    return e->replications;
+}
+
+uint32_t sweep_replications_most(const struct sweep_experiment *e)
+{
+    uint32_t most = e->replications;
+    for (size_t i = 0; i < e->exception_count; i++)
+        most = e->exceptions[i].replications > most ? e->exceptions[i].replications : most;
+    return most;
 }
 
 void sweep_point_format(const struct sweep_experiment *e, size_t point, char *text, size_t size)

@@ -22,6 +22,10 @@ const char *sweep_point_value(const struct sweep_experiment *e, size_t point, si
 /* Whether a `skip` line leaves the point out. */
 bool sweep_point_is_skipped(const struct sweep_experiment *e, size_t point);
 
+/* Runs at a point: those of the last `replications` line that holds there. At most at any point. */
+uint32_t sweep_point_replications(const struct sweep_experiment *e, size_t point);
+uint32_t sweep_replications_most(const struct sweep_experiment *e);
+
 /* "size=64 host=hp": what varies. */
 void sweep_point_format(const struct sweep_experiment *e, size_t point, char *text, size_t size);
 

@@ -38,8 +38,10 @@ struct runner {
     struct progress progress;
     struct worker *workers;
     unsigned running;
-    size_t next, last; /* runs to start */
-    bool *lost;        /* points with a run that failed */
+    size_t next, last;  /* runs to start: point * most + replication - 1 */
+    uint32_t most;      /* runs of a point, at most */
+    bool *lost;         /* points with a run that failed */
+    char why[SAID_MAX]; /* the last of them */
     int64_t limit_ns;
     char folder[PATH];
     sigset_t signals;
@@ -91,8 +93,8 @@ static bool start(struct runner *r, struct worker *w, size_t number)
     if (pipe2(ends, O_CLOEXEC))
         return false;
     *w = (struct worker){.fd = ends[0], .end_ns = pvmc_clock_real_ns() + r->limit_ns};
-    w->run = (struct sweep_run){.experiment = e, .point = number / e->replications};
-    w->run.replication = (uint32_t)(number % e->replications) + 1;
+    w->run = (struct sweep_run){.experiment = e, .point = number / r->most};
+    w->run.replication = (uint32_t)(number % r->most) + 1;
     w->run.seed = (uint64_t)e->seed + w->run.replication - 1; /* common random numbers at all points */
     fflush(NULL);
     w->pid = fork();
@@ -117,11 +119,17 @@ static bool is_wanted(const struct runner *r, size_t point)
            (!r->order->wants || r->order->wants(r->table->experiment, point, r->order->arg));
 }
 
-/* Skips runs that are not wanted, and those of points that have failed. */
+/* Whether a run is wanted, and its point has not failed. */
+static bool is_due(const struct runner *r, size_t number)
+{
+    size_t point = number / r->most;
+    return is_wanted(r, point) && !r->lost[point] &&
+           number % r->most < sweep_point_replications(r->table->experiment, point);
+}
+
 static bool find_next(struct runner *r)
 {
-    uint32_t runs = r->table->experiment->replications;
-    while (r->next < r->last && (!is_wanted(r, r->next / runs) || r->lost[r->next / runs]))
+    while (r->next < r->last && !is_due(r, r->next))
         r->next++;
     return r->next < r->last;
 }
@@ -145,7 +153,8 @@ static void fail(struct runner *r, struct worker *w, const char *why)
     sweep_point_format(r->table->experiment, w->run.point, where, sizeof where);
     progress_clear(&r->progress);
     fprintf(stderr, "atm-sim: no result%s%s, replication %u: %s\n", *where ? " at " : "", where, w->run.replication,
-            why);
+            strcmp(why, r->why) == 0 ? "the same" : why);
+    snprintf(r->why, sizeof r->why, "%s", why);
     if (!r->lost[w->run.point])
         r->outcome->failed++;
     r->lost[w->run.point] = true;
@@ -276,7 +285,6 @@ static void run(struct runner *r)
         end_late(r);
     }
     progress_clear(&r->progress);
-    r->outcome->stopped = interrupted != 0;
 }
 
 static int64_t limit_of(const struct sweep_experiment *e)
@@ -287,50 +295,73 @@ static int64_t limit_of(const struct sweep_experiment *e)
     return limit / PVMA_NS;
 }
 
+/* The wanted points; returns the number of their runs. */
 static size_t count_wanted(struct runner *r)
 {
-    for (size_t p = 0; p < r->table->points; p++)
-        r->outcome->points += is_wanted(r, p);
-    return r->outcome->points;
+    size_t runs = 0;
+    for (size_t p = 0; p < r->table->points; p++) {
+        if (!is_wanted(r, p))
+            continue;
+        r->outcome->points++;
+        runs += sweep_point_replications(r->table->experiment, p);
+    }
+    return runs;
 }
 
-static void catch_signals(struct runner *r, struct sigaction old[2])
+static const int stop_signals[] = {SIGINT, SIGTERM, SIGHUP};
+
+enum { STOP_SIGNALS = sizeof stop_signals / sizeof stop_signals[0] };
+
+/* They arrive only while the loop waits. A hangup that nohup(1) ignores stays so. */
+static void catch_signals(struct runner *r, struct sigaction old[STOP_SIGNALS])
 {
     struct sigaction action = {.sa_handler = interrupt};
     sigset_t ours;
     sigemptyset(&ours);
-    sigaddset(&ours, SIGINT);
-    sigaddset(&ours, SIGTERM);
-    sigprocmask(SIG_BLOCK, &ours, &r->signals); /* they arrive only while the loop waits */
-    sigaction(SIGINT, &action, &old[0]);
-    sigaction(SIGTERM, &action, &old[1]);
+    for (unsigned i = 0; i < STOP_SIGNALS; i++)
+        sigaddset(&ours, stop_signals[i]);
+    sigprocmask(SIG_BLOCK, &ours, &r->signals);
+    for (unsigned i = 0; i < STOP_SIGNALS; i++) {
+        sigaction(stop_signals[i], &action, &old[i]);
+        if (stop_signals[i] == SIGHUP && old[i].sa_handler == SIG_IGN)
+            sigaction(stop_signals[i], &old[i], NULL);
+    }
+}
+
+/* One that still waits is taken here, so that the results are written. */
+static void release_signals(const struct runner *r, const struct sigaction old[STOP_SIGNALS])
+{
+    sigprocmask(SIG_SETMASK, &r->signals, NULL);
+    for (unsigned i = 0; i < STOP_SIGNALS; i++)
+        sigaction(stop_signals[i], &old[i], NULL);
 }
 
 int sweep_run_all(struct sweep_table *table, const struct sweep_order *order, struct sweep_outcome *outcome)
 {
-    struct sigaction old[2];
+    struct sigaction old[STOP_SIGNALS];
     struct runner r = {.table = table,
                        .order = order,
                        .outcome = outcome,
-                       .last = table->points * table->experiment->replications,
+                       .last = table->points * table->most,
+                       .most = table->most,
                        .limit_ns = limit_of(table->experiment)};
     *outcome = (struct sweep_outcome){0};
+    catch_signals(&r, old); /* before there is something to leave behind */
     if (!pvma_scratch_make("atm-sweep.", r.folder, sizeof r.folder)) {
         pvmc_log(PVMC_LOG_ERROR, "cannot make a folder for the runs, %s: %s", r.folder, strerror(errno));
+        release_signals(&r, old);
         return PVMC_ESYSTEM;
     }
     r.workers = pvma_new(order->workers * sizeof *r.workers);
     r.lost = pvma_new(table->points * sizeof *r.lost);
-    progress_begin(&r.progress, order->progress, count_wanted(&r) * table->experiment->replications);
+    progress_begin(&r.progress, order->progress, count_wanted(&r));
     sweep_workload_prepare(table->experiment);
-    catch_signals(&r, old);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     run(&r);
     prctl(PR_SET_CHILD_SUBREAPER, 0);
-    sigaction(SIGINT, &old[0], NULL);
-    sigaction(SIGTERM, &old[1], NULL);
-    sigprocmask(SIG_SETMASK, &r.signals, NULL);
     pvma_scratch_remove(r.folder);
+    release_signals(&r, old);
+    outcome->stopped = interrupted != 0;
     free(r.workers);
     free(r.lost);
     return 0;

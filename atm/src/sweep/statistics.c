@@ -2,6 +2,7 @@
 #include "statistics.h"
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/sim.h"
 
 enum { BATCH = 5, BATCHES_MIN = 10, LAST = 5, BISECTIONS = 100 };
@@ -42,6 +43,53 @@ struct sweep_estimate sweep_estimate(const double *values, size_t count, double 
         squares += (values[i] - e.mean) * (values[i] - e.mean);
     if (count >= 2 && squares > 0)
         e.half_width = sweep_student(confidence, count - 1) * sqrt(squares / (double)(count - 1) / (double)count);
+    e.low = e.mean - e.half_width;
+    e.high = e.mean + e.half_width;
+    return e;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+size_t sweep_median_least(double confidence)
+{
+    size_t count = 2;
+    while (1 - pow(2, 1 - (double)count) < confidence)
+        count++;
+    return count;
+}
+
+/*
+ * How many values to leave out at either end, so that the median is between the rest with this probability: the number
+ * of values below it is binomial.
+ */
+static size_t outside(size_t count, double confidence)
+{
+    double term = pow(0.5, (double)count), below = term;
+    size_t k = 0;
+    while (2 * k + 2 < count) {
+        term *= (double)(count - k) / (double)(k + 1);
+        below += term;
+        if (1 - 2 * below < confidence)
+            break;
+        k++;
+    }
+    return k;
+}
+
+struct sweep_estimate sweep_estimate_median(const double *values, size_t count, double confidence)
+{
+    double *sorted = pvma_new(count * sizeof *sorted);
+    memcpy(sorted, values, count * sizeof *sorted);
+    qsort(sorted, count, sizeof *sorted, by_value);
+    double median = (sorted[(count - 1) / 2] + sorted[count / 2]) / 2;
+    size_t k = outside(count, confidence);
+    struct sweep_estimate e = {.mean = median, .low = sorted[k], .high = sorted[count - 1 - k]};
+    e.half_width = fmax(e.mean - e.low, e.high - e.mean);
+    free(sorted);
     return e;
 }
 

@@ -7,9 +7,18 @@
 
 /* The mean of some values, and half the width of its confidence interval by Student's t; 0 for fewer than 2 values. */
 struct sweep_estimate {
-    double mean, half_width;
+    double mean;       /* or median */
+    double half_width; /* or the distance of the farther end */
+    double low, high;  /* the ends */
 };
 struct sweep_estimate sweep_estimate(const double *values, size_t count, double confidence);
+
+/*
+ * The median, and how far the farther end of its confidence interval is from it. The interval ends at two of the
+ * values, so nothing is assumed about their distribution; for 2 or more values it needs sweep_median_least() of them.
+ */
+struct sweep_estimate sweep_estimate_median(const double *values, size_t count, double confidence);
+size_t sweep_median_least(double confidence);
 
 /* The value that Student's t exceeds in absolute terms with the probability 1 - confidence; for 1 or more degrees of
  * freedom. */

@@ -8,12 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/argument.h"
+#include "plot/plot.h"
 #include "runner.h"
 
 enum { EXIT_USAGE = 2, ONLY_MAX = 32, FILES_MAX = 64, KEY_ONLY = 256, KEY_LIST };
 
 struct job {
-    const char *files[FILES_MAX], *csv, *svg, *only[ONLY_MAX];
+    const char *files[FILES_MAX];
+    struct sweep_experiment *experiments; /* of the files */
+    const char *csv, *svg, *only[ONLY_MAX];
     size_t file_count, only_count;
     unsigned workers;
     long seed; /* -1: the file's */
@@ -31,12 +34,26 @@ static const struct argp_option options[] = {
 
 /* ---- command line ---- */
 
+static bool is_csv_file(const char *where)
+{
+    size_t length = strlen(where);
+    return length > 4 && !strcmp(where + length - 4, ".csv");
+}
+
 static void check(const struct job *job, struct argp_state *state)
 {
     if (!job->file_count)
         argp_error(state, "which experiment? Give a file, see atm-experiment(5)");
-    if (job->file_count > 1 && job->csv && strlen(job->csv) > 4 && !strcmp(job->csv + strlen(job->csv) - 4, ".csv"))
+    if (job->file_count > 1 && job->csv && is_csv_file(job->csv))
         argp_error(state, "--csv=%s: give a folder for the results of several experiments", job->csv);
+}
+
+/* A file or a folder; an option in its place is a slip. */
+static const char *place(const char *arg, const char *option, struct argp_state *state)
+{
+    if (!*arg || !strncmp(arg, "--", 2))
+        argp_error(state, "%s: \"%s\" is no place for results; give a file or a folder", option, arg);
+    return arg;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -47,9 +64,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         job->workers = (unsigned)pvma_argument_number(arg, 1, SWEEP_WORKERS_MAX, "--jobs", state);
         return 0;
     case 'c':
-        return job->csv = arg, 0;
+        return job->csv = place(arg, "--csv", state), 0;
     case 's':
-        return job->svg = arg, 0;
+        return job->svg = place(arg, "--svg", state), 0;
     case 'S':
         return job->seed = pvma_argument_number(arg, 0, INT32_MAX, "--seed", state), 0;
     case KEY_ONLY:
@@ -108,6 +125,16 @@ static bool check_only(const struct job *job, const struct sweep_experiment *e)
     return true;
 }
 
+static bool check_points(const struct job *job, const struct sweep_experiment *e)
+{
+    for (size_t p = 0; p < sweep_point_count(e); p++)
+        if (!sweep_point_is_skipped(e, p) && is_only(e, p, (void *)job))
+            return true;
+    fprintf(stderr, "atm-sim: %s: no point is left; %s\n", e->path,
+            job->only_count ? "--list without --only shows the points" : "skip fewer");
+    return false;
+}
+
 static void list(const struct job *job, const struct sweep_experiment *e)
 {
     char where[512];
@@ -129,18 +156,44 @@ static bool make_folder(const char *path)
     return good;
 }
 
-/* Where the CSV goes; NULL after a message. */
-static FILE *open_csv(const char *where, const char *name, char path[4096])
+/* Where the CSV goes. */
+static void csv_path(const char *where, const char *name, char path[4096])
 {
-    size_t length = strlen(where);
-    bool is_file = length > 4 && !strcmp(where + length - 4, ".csv");
-    if (!is_file && !make_folder(where))
-        return NULL;
-    snprintf(path, 4096, is_file ? "%s" : "%s/%s.csv", where, name);
-    FILE *out = fopen(path, "we");
-    if (!out)
+    snprintf(path, 4096, is_csv_file(where) ? "%s" : "%s/%s.csv", where, name);
+}
+
+static bool can_write(const char *path)
+{
+    bool is_there = !access(path, F_OK);
+    FILE *file = fopen(path, "ae"); /* what is there stays until there are results */
+    if (!file) {
         fprintf(stderr, "atm-sim: cannot write %s: %m\n", path);
-    return out;
+        return false;
+    }
+    fclose(file);
+    if (!is_there)
+        unlink(path);
+    return true;
+}
+
+/* Before the runs, which may take hours. */
+static bool check_places(const struct job *job, const struct sweep_experiment *e)
+{
+    char path[4096];
+    bool good = true;
+    if (job->csv && strcmp(job->csv, "-") != 0) {
+        csv_path(job->csv, e->name, path);
+        good = (is_csv_file(job->csv) || make_folder(job->csv)) && can_write(path);
+    }
+    for (size_t i = 0; job->svg && i < e->plot_count && good; i++) {
+        sweep_table_plot_path(e, i, job->svg, path, sizeof path);
+        good = make_folder(job->svg) && can_write(path);
+    }
+    if (good && job->svg && e->plot_count && !plot_is_possible()) {
+        fprintf(stderr, "atm-sim: --svg needs gnuplot, which is not in PATH; install gnuplot-nox\n");
+        return false;
+    }
+    return good;
 }
 
 static bool write_csv(const struct sweep_table *table, const char *where)
@@ -150,12 +203,12 @@ static bool write_csv(const struct sweep_table *table, const char *where)
         sweep_table_csv(table, stdout);
         return true;
     }
-    FILE *out = open_csv(where, table->experiment->name, path);
-    if (!out)
-        return false;
-    sweep_table_csv(table, out);
-    bool bad = ferror(out);
-    bad = fclose(out) || bad;
+    csv_path(where, table->experiment->name, path);
+    FILE *out = fopen(path, "we");
+    if (out)
+        sweep_table_csv(table, out);
+    bool bad = !out || ferror(out);
+    bad = (out && fclose(out)) || bad;
     if (bad)
         fprintf(stderr, "atm-sim: cannot write %s: %m\n", path);
     return !bad;
@@ -169,7 +222,7 @@ static bool write_results(const struct job *job, const struct sweep_table *table
     if (job->csv)
         good = write_csv(table, job->csv);
     if (job->svg)
-        good = make_folder(job->svg) && !sweep_table_draw(table, job->svg) && good;
+        good = !sweep_table_draw(table, job->svg) && good;
     return good;
 }
 
@@ -195,20 +248,52 @@ static bool run(const struct job *job, const struct sweep_experiment *e, bool *s
     return good && outcome.done == outcome.points;
 }
 
-static bool run_file(const struct job *job, const char *path, bool *stopped)
+/* ---- files ---- */
+
+/* Results of two files would have the same names. */
+static bool check_name(const struct job *job, size_t number)
 {
-    struct sweep_experiment e;
-    bool good = !sweep_experiment_load(path, &e);
-    if (!good)
+    const struct sweep_experiment *e = job->experiments;
+    for (size_t i = 0; i < number && (job->csv || job->svg); i++) {
+        if (!e[i].name || strcmp(e[i].name, e[number].name) != 0)
+            continue;
+        fprintf(stderr, "atm-sim: %s and %s: their results would have one name; run them one after the other\n",
+                e[i].path, e[number].path);
+        return false;
+    }
+    return true;
+}
+
+static bool load(const struct job *job, size_t number)
+{
+    struct sweep_experiment *e = &job->experiments[number];
+    if (sweep_experiment_load(job->files[number], e))
         return false;
     if (job->seed >= 0)
-        e.seed = (uint32_t)job->seed;
-    good = !sweep_workload_check(&e) && check_only(job, &e);
-    if (good && job->list)
-        list(job, &e);
-    else if (good)
-        good = run(job, &e, stopped);
-    sweep_experiment_free(&e);
+        e->seed = (uint32_t)job->seed;
+    return !sweep_workload_check(e) && check_only(job, e) && check_points(job, e) && check_name(job, number);
+}
+
+/* All files are checked before the first one runs. */
+static bool load_all(const struct job *job)
+{
+    bool good = true;
+    for (size_t i = 0; i < job->file_count; i++)
+        good = load(job, i) && good;
+    for (size_t i = 0; i < job->file_count && good && !job->list; i++)
+        good = check_places(job, &job->experiments[i]);
+    return good;
+}
+
+static bool run_all(const struct job *job)
+{
+    bool good = true, stopped = false;
+    for (size_t i = 0; i < job->file_count && !stopped; i++) {
+        if (job->list)
+            list(job, &job->experiments[i]);
+        else
+            good = run(job, &job->experiments[i], &stopped) && good;
+    }
     return good;
 }
 
@@ -223,10 +308,12 @@ int sweep_main(int argc, char **argv)
                                        NULL,
                                        NULL};
     struct job job = {.workers = processors(), .seed = -1};
-    bool good = true, stopped = false;
     argp_err_exit_status = EXIT_USAGE;
     argp_parse(&parser, argc, argv, 0, NULL, &job);
-    for (size_t i = 0; i < job.file_count && !stopped; i++)
-        good = run_file(&job, job.files[i], &stopped) && good;
+    job.experiments = pvma_new(job.file_count * sizeof *job.experiments);
+    bool good = load_all(&job) && run_all(&job);
+    for (size_t i = 0; i < job.file_count; i++)
+        sweep_experiment_free(&job.experiments[i]);
+    free(job.experiments);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -8,9 +8,11 @@ enum { WIDTH = 14 };
 
 void sweep_table_begin(struct sweep_table *table, const struct sweep_experiment *e)
 {
-    size_t points = sweep_point_count(e), runs = points * e->replications;
+    uint32_t most = sweep_replications_most(e);
+    size_t points = sweep_point_count(e), runs = points * most;
     *table = (struct sweep_table){.experiment = e,
                                   .points = points,
+                                  .most = most,
                                   .results = pvma_new(runs * sizeof *table->results),
                                   .done = pvma_new(runs * sizeof *table->done)};
 }
@@ -23,16 +25,16 @@ void sweep_table_end(struct sweep_table *table)
 
 void sweep_table_put(struct sweep_table *table, const struct sweep_run *run, const struct sweep_results *results)
 {
-    size_t at = run->point * table->experiment->replications + run->replication - 1;
+    size_t at = run->point * table->most + run->replication - 1;
     table->results[at] = *results;
     table->done[at] = true;
 }
 
 bool sweep_table_has(const struct sweep_table *table, size_t point)
 {
-    uint32_t runs = table->experiment->replications;
+    uint32_t runs = sweep_point_replications(table->experiment, point);
     for (uint32_t i = 0; i < runs; i++)
-        if (!table->done[point * runs + i])
+        if (!table->done[point * table->most + i])
             return false;
     return true;
 }
@@ -40,13 +42,15 @@ bool sweep_table_has(const struct sweep_table *table, size_t point)
 /* A result of each run of a point: a column, or the warm-up. */
 static struct sweep_estimate estimate(const struct sweep_table *table, size_t point, size_t column, bool warmup)
 {
-    uint32_t runs = table->experiment->replications;
+    uint32_t runs = sweep_point_replications(table->experiment, point);
     double values[SWEEP_REPLICATIONS_MAX];
     for (uint32_t i = 0; i < runs; i++) {
-        const struct sweep_results *r = &table->results[point * runs + i];
+        const struct sweep_results *r = &table->results[point * table->most + i];
         values[i] = warmup ? r->warmup_us : r->values[column];
     }
-    return sweep_estimate(values, runs, table->experiment->confidence / 100.0);
+    double confidence = table->experiment->confidence / 100.0;
+    return table->experiment->median && !warmup ? sweep_estimate_median(values, runs, confidence)
+                                                : sweep_estimate(values, runs, confidence);
 }
 
 struct sweep_estimate sweep_table_estimate(const struct sweep_table *table, size_t point, size_t column)
@@ -56,14 +60,15 @@ struct sweep_estimate sweep_table_estimate(const struct sweep_table *table, size
 
 /* ---- for people ---- */
 
-static int width_of(const struct sweep_experiment *e)
+static int width_of(const struct sweep_table *table)
 {
-    return e->replications > 1 ? 2 * WIDTH : WIDTH;
+    return table->most > 1 ? 2 * WIDTH : WIDTH;
 }
 
 /* Columns of numbers are to the right of their width. */
-static void print_heading(const struct sweep_experiment *e, FILE *out)
+static void print_heading(const struct sweep_table *table, FILE *out)
 {
+    const struct sweep_experiment *e = table->experiment;
     fprintf(out, "%s\n\n", e->title.text ? e->title.text : e->name);
     for (size_t i = 0; i < e->variable_count; i++)
         if (e->variables[i].varies)
@@ -72,7 +77,7 @@ static void print_heading(const struct sweep_experiment *e, FILE *out)
         char heading[2 * SWEEP_NAME_MAX];
         const char *unit = sweep_workload_unit(e, i);
         snprintf(heading, sizeof heading, *unit ? "%s, %s" : "%s", e->columns[i].name, unit);
-        fprintf(out, " %*s", width_of(e), heading);
+        fprintf(out, " %*s", width_of(table), heading);
     }
     fprintf(out, "\n");
 }
@@ -86,11 +91,11 @@ static void print_point(const struct sweep_table *table, size_t point, FILE *out
     for (size_t i = 0; i < e->column_count; i++) {
         struct sweep_estimate s = sweep_table_estimate(table, point, i);
         char text[64];
-        if (e->replications > 1)
+        if (sweep_point_replications(e, point) > 1)
             snprintf(text, sizeof text, "%.6g +- %.3g", s.mean, s.half_width);
         else
             snprintf(text, sizeof text, "%.6g", s.mean);
-        fprintf(out, " %*s", width_of(e), text);
+        fprintf(out, " %*s", width_of(table), text);
     }
     fprintf(out, "\n");
 }
@@ -98,13 +103,14 @@ static void print_point(const struct sweep_table *table, size_t point, FILE *out
 void sweep_table_print(const struct sweep_table *table, FILE *out)
 {
     const struct sweep_experiment *e = table->experiment;
-    print_heading(e, out);
+    print_heading(table, out);
     for (size_t p = 0; p < table->points; p++)
         if (sweep_table_has(table, p))
             print_point(table, p, out);
-    if (e->replications > 1)
-        fprintf(out, "\n+-: half the width of the %u %% confidence interval over %u runs\n", e->confidence,
-                e->replications);
+    if (table->most > 1)
+        fprintf(out, "\n%s +- %s the %u %% confidence interval over %s%u runs\n", e->median ? "median" : "mean",
+                e->median ? "the farther end of" : "half the width of", e->confidence,
+                e->exception_count ? "up to " : "", table->most);
 }
 
 /* ---- CSV ---- */
@@ -144,13 +150,13 @@ static void write_point(const struct sweep_table *table, size_t point, FILE *out
         write_text(out, sweep_point_value(e, point, i));
         fputc(',', out);
     }
-    fprintf(out, "%u", e->replications);
+    fprintf(out, "%u", sweep_point_replications(e, point));
     if (e->workload == SWEEP_LOAD)
         fprintf(out, ",%.8g", estimate(table, point, 0, true).mean);
     for (size_t i = 0; i < e->column_count; i++) {
         struct sweep_estimate s = sweep_table_estimate(table, point, i);
         fprintf(out, ",%.8g,", s.mean);
-        if (e->replications > 1)
+        if (sweep_point_replications(e, point) > 1)
             fprintf(out, "%.4g", s.half_width);
     }
     fprintf(out, "\n");

@@ -9,7 +9,8 @@
 struct sweep_table {
     const struct sweep_experiment *experiment;
     size_t points;
-    struct sweep_results *results; /* point * replications + replication - 1 */
+    uint32_t most;                 /* runs of a point */
+    struct sweep_results *results; /* point * most + replication - 1 */
     bool *done;                    /* of each run */
 };
 
@@ -27,6 +28,9 @@ struct sweep_estimate sweep_table_estimate(const struct sweep_table *table, size
 /* Prints the points that are done, in columns for people or as CSV. */
 void sweep_table_print(const struct sweep_table *table, FILE *out);
 void sweep_table_csv(const struct sweep_table *table, FILE *out);
+
+/* Where a plot is drawn. */
+void sweep_table_plot_path(const struct sweep_experiment *e, size_t plot, const char *folder, char *path, size_t size);
 
 /* Draws each plot as FOLDER/NAME-PLOT.svg. Returns 0, or -1 after a message on stderr. */
 int sweep_table_draw(const struct sweep_table *table, const char *folder);

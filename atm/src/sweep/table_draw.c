@@ -15,6 +15,23 @@ struct curves {
     size_t count;
 };
 
+/* Whether a variable tells curves apart: one that follows x does not. */
+static bool tells_apart(const struct curves *c, size_t variable)
+{
+    const struct sweep_variable *v = c->table->experiment->variables;
+    return (int)variable == c->plot->series || v[variable].leader != v[c->plot->x].leader;
+}
+
+/* A figure alone says nothing without the variable's name. Returns the length. */
+static size_t name_series(const struct curves *c, size_t point, char *name, size_t size)
+{
+    const struct sweep_experiment *e = c->table->experiment;
+    const char *value = sweep_point_value(e, point, (size_t)c->plot->series);
+    bool figure = strspn(value, "0123456789.") > 0;
+    return (size_t)snprintf(name, size, "%s%s%s", figure ? e->variables[c->plot->series].name : "", figure ? " " : "",
+                            value);
+}
+
 /* The names of a curve: its series, and the values of other variables, which make curves of their own. */
 static void name_curve(const struct curves *c, size_t point, char *name, size_t size)
 {
@@ -22,9 +39,9 @@ static void name_curve(const struct curves *c, size_t point, char *name, size_t 
     size_t used = 0;
     name[0] = 0;
     if (c->plot->series >= 0)
-        used = (size_t)snprintf(name, size, "%s", sweep_point_value(e, point, (size_t)c->plot->series));
+        used = name_series(c, point, name, size);
     for (size_t i = 0; i < e->variable_count && used < size; i++)
-        if (e->variables[i].varies && (int)i != c->plot->x && (int)i != c->plot->series)
+        if (e->variables[i].varies && tells_apart(c, i) && (int)i != c->plot->series)
             used += (size_t)snprintf(name + used, size - used, "%s%s %s", used ? ", " : "", e->variables[i].name,
                                      sweep_point_value(e, point, i));
     if (!used)
@@ -35,8 +52,7 @@ static bool same_curve(const struct curves *c, size_t a, size_t b)
 {
     const struct sweep_experiment *e = c->table->experiment;
     for (size_t i = 0; i < e->variable_count; i++)
-        if (((int)i != c->plot->x || (int)i == c->plot->series) &&
-            strcmp(sweep_point_value(e, a, i), sweep_point_value(e, b, i)) != 0)
+        if (tells_apart(c, i) && strcmp(sweep_point_value(e, a, i), sweep_point_value(e, b, i)) != 0)
             return false;
     return true;
 }
@@ -80,11 +96,16 @@ static void write_points(const struct curves *c, size_t curve, FILE *gnuplot)
             continue;
         struct sweep_estimate s = sweep_table_estimate(c->table, p, (size_t)c->plot->y);
         fprintf(gnuplot, "%.8g %.8g", x_of(c, p), s.mean);
-        if (c->table->experiment->replications > 1)
-            fprintf(gnuplot, " %.8g", s.half_width);
+        if (c->table->most > 1)
+            fprintf(gnuplot, " %.8g %.8g", s.low, s.high);
         fprintf(gnuplot, "\n");
     }
     plot_curve_end(gnuplot);
+}
+
+void sweep_table_plot_path(const struct sweep_experiment *e, size_t plot, const char *folder, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%s-%s.svg", folder, e->name, e->plots[plot].name);
 }
 
 static void draw(const struct sweep_table *table, const struct sweep_plot *plot, const char *folder, FILE *gnuplot)
@@ -97,7 +118,7 @@ static void draw(const struct sweep_table *table, const struct sweep_plot *plot,
     find_curves(&c);
     if (!c.count)
         return;
-    snprintf(path, sizeof path, "%s/%s-%s.svg", folder, e->name, plot->name);
+    sweep_table_plot_path(e, (size_t)(plot - e->plots), folder, path, sizeof path);
     snprintf(y, sizeof y, *unit ? "%s, %s" : "%s", e->columns[plot->y].name, unit);
     bool is_time = !pvma_time_parse(e->variables[plot->x].values[0], PVMA_NEVER, &time) && time;
     snprintf(x, sizeof x, "%s%s", e->variables[plot->x].name, is_time ? ", us" : "");
@@ -105,7 +126,7 @@ static void draw(const struct sweep_table *table, const struct sweep_plot *plot,
     for (size_t i = 0; i < c.count; i++) {
         char name[256];
         name_curve(&c, c.first[i], name, sizeof name);
-        plot_curve(gnuplot, i == 0, (unsigned)i + 1, e->replications > 1 ? PLOT_BARS : PLOT_LINE, name);
+        plot_curve(gnuplot, i == 0, (unsigned)i + 1, table->most > 1 ? PLOT_BARS : PLOT_LINE, name);
     }
     plot_data(gnuplot);
     for (size_t i = 0; i < c.count; i++)

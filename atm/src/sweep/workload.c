@@ -96,6 +96,16 @@ static int check_columns(const struct sweep_experiment *e)
     return error;
 }
 
+/* Whether a program's topology can be read; the program reads what is in it. */
+static int check_text(const struct sweep_run *run)
+{
+    int error;
+    char *name, *text = sweep_topology_text(run, &name, &error);
+    free(text);
+    free(name);
+    return error;
+}
+
 static int check_point(const struct sweep_run *run)
 {
     switch (run->experiment->workload) {
@@ -104,7 +114,7 @@ static int check_point(const struct sweep_run *run)
     case SWEEP_MODEL:
         return sweep_model_check(run);
     default:
-        return 0;
+        return check_text(run);
     }
 }
 

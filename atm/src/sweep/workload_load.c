@@ -45,8 +45,8 @@ static void read_time(struct pvma_reader *r, const struct sweep_run *run, const 
 {
     char *value = sweep_substitute(run, text->text);
     if (!value || pvma_time_parse(value, 1000000 * PVMA_S, time) || *time < min)
-        pvma_reader_complain(r, text->line, "\"%.40s\" is not a time of %s or more; write 100ms or 2s",
-                             value ? value : "", min ? "1us" : "0");
+        pvma_reader_complain(r, text->line, "\"%.40s\" is not a time of %s; write %s100ms or 2s", value ? value : "",
+                             min ? "1us or more" : "0 or more", min ? "" : "MSER-5, ");
     free(value);
 }
 
@@ -79,15 +79,6 @@ static int read_load(const struct sweep_run *run, struct load *load)
     return r.errors ? PVMC_EFORMAT : read_topology(run, load);
 }
 
-int sweep_load_check(const struct sweep_run *run)
-{
-    struct load load;
-    int error = read_load(run, &load);
-    if (!error)
-        pvma_topology_free(&load.topology);
-    return error;
-}
-
 /* ---- the run ---- */
 
 enum { LONGER = 8 }; /* so many times the time until MSER-5 gives up */
@@ -115,24 +106,56 @@ static int simulate(struct sweep_record *record, const struct load *load, struct
     return good ? 0 : PVMC_ELIMIT;
 }
 
+/* A new network with its traffic, which begins when it runs. PVMC_EFORMAT (logged): there is none. */
+static int open_record(struct sweep_record *record, const struct sweep_run *run, const struct load *load, pvma_ps time)
+{
+    *record = (struct sweep_record){.experiment = run->experiment,
+                                    .net = pvma_net_new(&load->topology, run->seed),
+                                    .time = time / SWEEP_INTERVALS * SWEEP_INTERVALS,
+                                    .flow_count = load->topology.pvc_count};
+    if (!record->net)
+        return PVMC_EFORMAT;
+    record->flows = pvma_new((record->flow_count + 1) * sizeof(struct pvma_traffic *));
+    for (size_t i = 0; i < record->flow_count; i++)
+        record->flows[i] = pvma_traffic_new(record->net, i, &load->traffic);
+    return 0;
+}
+
+static void close_record(struct sweep_record *record)
+{
+    sweep_record_end(record);
+    for (size_t i = 0; i < record->flow_count; i++)
+        pvma_traffic_free(record->flows[i]);
+    free(record->flows);
+    pvma_net_free(record->net);
+}
+
+/* Also whether the network has the queues and the PVCs that the results name. */
+int sweep_load_check(const struct sweep_run *run)
+{
+    struct load load;
+    struct sweep_record record;
+    int error = read_load(run, &load);
+    if (error)
+        return error;
+    error = open_record(&record, run, &load, load.time);
+    if (!error) {
+        error = sweep_record_begin(&record) ? 0 : PVMC_EFORMAT;
+        close_record(&record);
+    }
+    pvma_topology_free(&load.topology);
+    return error;
+}
+
 /* Runs a new network for a time. Errors as above. */
 static int run_for(const struct sweep_run *run, const struct load *load, pvma_ps time, struct sweep_results *results)
 {
-    struct sweep_record record = {.experiment = run->experiment,
-                                  .net = pvma_net_new(&load->topology, run->seed),
-                                  .time = time / SWEEP_INTERVALS * SWEEP_INTERVALS,
-                                  .flow_count = load->topology.pvc_count};
-    if (!record.net)
-        return PVMC_EFORMAT;
-    record.flows = pvma_new((record.flow_count + 1) * sizeof(struct pvma_traffic *));
-    for (size_t i = 0; i < record.flow_count; i++)
-        record.flows[i] = pvma_traffic_new(record.net, i, &load->traffic);
-    int error = simulate(&record, load, results);
-    sweep_record_end(&record);
-    for (size_t i = 0; i < record.flow_count; i++)
-        pvma_traffic_free(record.flows[i]);
-    free(record.flows);
-    pvma_net_free(record.net);
+    struct sweep_record record;
+    int error = open_record(&record, run, load, time);
+    if (error)
+        return error;
+    error = simulate(&record, load, results);
+    close_record(&record);
     return error;
 }
 

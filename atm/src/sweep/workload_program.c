@@ -1,6 +1,7 @@
 /* workload_program.c - a program: any command line whose output has the results. */
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,35 +76,43 @@ static char *run_command(const char *command, const char *errors)
     return NULL;
 }
 
-/* The number in the first group of the first match. */
-static bool find_number(const char *pattern, const char *output, double *value)
+/* The first group of the first match, in a new text; NULL: there is none. */
+static char *find_text(const char *pattern, const char *output)
 {
     regex_t regex;
     regmatch_t match[2];
     if (regcomp(&regex, pattern, REG_EXTENDED | REG_NEWLINE))
-        return false;
+        return NULL;
     bool found = !regexec(&regex, output, 2, match, 0) && match[1].rm_so >= 0;
     regfree(&regex);
-    if (!found)
-        return false;
-    char *end;
-    *value = strtod(output + match[1].rm_so, &end);
-    return end != output + match[1].rm_so;
+    return found ? strndup(output + match[1].rm_so, (size_t)(match[1].rm_eo - match[1].rm_so)) : NULL;
+}
+
+/* Finds a column's number; false after a message. */
+static bool find_value(const struct sweep_run *run, const struct sweep_column *c, char *output, double *value)
+{
+    char *pattern = sweep_substitute(run, c->pattern), *end;
+    char *text = pattern ? find_text(pattern, output) : NULL;
+    if (text)
+        *value = strtod(text, &end);
+    bool good = text && end != text && isfinite(*value);
+    if (!text)
+        pvmc_log(PVMC_LOG_ERROR, "%s:%u: nothing in the output matches \"%s\": %s", run->experiment->path, c->line,
+                 pattern ? pattern : "", tail_of(output));
+    else if (!good)
+        pvmc_log(PVMC_LOG_ERROR, "%s:%u: \"%s\" finds \"%.40s\", which is no number; put the number into the group",
+                 run->experiment->path, c->line, pattern, text);
+    free(text);
+    free(pattern);
+    return good;
 }
 
 static int find_values(const struct sweep_run *run, char *output, struct sweep_results *results)
 {
     const struct sweep_experiment *e = run->experiment;
-    for (size_t i = 0; i < e->column_count; i++) {
-        char *pattern = sweep_substitute(run, e->columns[i].pattern);
-        bool found = pattern && find_number(pattern, output, &results->values[i]);
-        if (!found)
-            pvmc_log(PVMC_LOG_ERROR, "%s:%u: nothing in the output matches \"%s\": %s", e->path, e->columns[i].line,
-                     pattern ? pattern : "", tail_of(output));
-        free(pattern);
-        if (!found)
+    for (size_t i = 0; i < e->column_count; i++)
+        if (!find_value(run, &e->columns[i], output, &results->values[i]))
             return PVMC_EFORMAT;
-    }
     return 0;
 }
 
