@@ -207,10 +207,12 @@ void atm_sim_on_pass(void (*pass)(void));
  * daemons would have carried it. ESRCH: no receiver is on the network, and nothing is carried; EINVAL: count is 0
  * or above ATM_SIM_ENDS_MAX, bytes are more than 1 MiB, a receiver is named twice, there was no atm_sim_task(), or the
  * clock is real. atm_sim_under_way(): lists at most max messages that are on their way to this program, with their
- * senders, and returns their number. All others have arrived. *handing: how many messages this program has not yet
- * handed over completely. After a change of either, waits of this program end. The three calls cost no virtual time.
+ * senders, and returns their number. The first ones are left out: a list of more than max is read in parts, of which
+ * the last one has fewer, with no other call in between. All others have arrived. *handing: how many messages this
+ * program has not yet handed over completely. After a change of either, waits of this program end. The three calls cost
+ * no virtual time.
  */
-#define ATM_SIM_ENDS_MAX 8190 /* receivers of one message; messages in a list */
+#define ATM_SIM_ENDS_MAX 8190 /* receivers of one message; messages in one list */
 
 struct atm_sim_end {
     uint32_t task, number;
@@ -218,7 +220,7 @@ struct atm_sim_end {
 
 int atm_sim_task(unsigned int task);
 int atm_sim_carry(const struct atm_sim_end *to, unsigned int count, uint64_t bytes);
-int atm_sim_under_way(struct atm_sim_end *list, unsigned int max, int *handing);
+int atm_sim_under_way(unsigned int first, struct atm_sim_end *list, unsigned int max, int *handing);
 
 #ifdef __cplusplus
 }

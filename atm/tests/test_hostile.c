@@ -277,7 +277,7 @@ static unsigned send_ahead(int fd, unsigned count)
     struct pvma_fore_message m = {.type = PVMA_FORE_SEND, .cost_ns = 86400 * S, .data = zeros, .length = 60000};
     unsigned sent = 0;
     int tries = 0;
-    for (; sent < count && tries < 200; m.cost_ns = 0)
+    for (; sent < count && tries < 100; m.cost_ns = 0)
         if (!pvma_fore_message_send(fd, &m, -1, false)) {
             sent++;
             tries = 0;
@@ -403,7 +403,7 @@ START_TEST(those_who_left_keep_little)
 {
     network_start(&(struct network){.is_virtual = true, .logs = true});
     pid_t other = start_naps();
-    for (int i = 0; i < 40; i++)
+    for (int i = 0; i < 30; i++)
         program_wait(program_start("a", leaves_packets, NULL));
     ck_assert(network_said("its last packets are lost"));
     others_go_on();
@@ -608,6 +608,98 @@ START_TEST(the_nameless_hold_nobody_up)
 }
 END_TEST
 
+/* ---- more shadows than one list has ---- */
+
+enum { SENDERS = 9, EACH = 15, HANDED = 64, SHADOWS = SENDERS * EACH * HANDED };
+
+static void hand_over(int fd, uint32_t task)
+{
+    static const uint8_t end[8] = {1};
+    struct pvma_fore_message reply, m = {.type = PVMA_FORE_CARRY, .given = 1, .data = end, .length = sizeof end};
+    name(fd, task);
+    for (int i = 0; i < HANDED; i++)
+        NEED(raw_ask(fd, &m, &reply) && !reply.error);
+    raw_sleep(fd);
+}
+
+/* Their turns come one after the other: while one runs, no other is welcome. */
+static int hand_over_much(void *arg)
+{
+    struct pvma_fore_message hello = {.type = PVMA_FORE_HELLO, .number = PVMA_FORE_MAGIC, .version = PVMA_FORE_VERSION};
+    uint32_t task = *(uint32_t *)arg;
+    struct pollfd fds[EACH];
+    for (int i = 0; i < EACH; i++) {
+        fds[i] = (struct pollfd){.fd = raw_dial(), .events = POLLIN};
+        NEED(!raw_tell(fds[i].fd, &hello));
+    }
+    tell(0);
+    for (int n = 0, i = 0; n < EACH; n++) {
+        NEED(poll(fds, EACH, WAIT_MS) > 0);
+        for (i = 0; !fds[i].revents; i++)
+            ;
+        NEED(raw_hear(fds[i].fd, PVMA_FORE_WELCOME, &hello));
+        hand_over(fds[i].fd, task + (uint32_t)n);
+        fds[i].fd = -1;
+    }
+    pause();
+    return 0;
+}
+
+static unsigned list_in_parts(unsigned max)
+{
+    static struct atm_sim_end list[ATM_SIM_ENDS_MAX];
+    static unsigned from[2 + SENDERS * EACH];
+    unsigned count = 0;
+    int n, handing;
+    memset(from, 0, sizeof from);
+    do {
+        n = atm_sim_under_way(count, list, max, &handing);
+        NEED(n >= 0);
+        for (int i = 0; i < n; i++)
+            from[list[i].task]++;
+        count += (unsigned)n;
+    } while (n == (int)max);
+    for (unsigned task = 2; task < 2 + SENDERS * EACH; task++)
+        NEED(from[task] == HANDED);
+    return count;
+}
+
+static int expects_much(void *arg)
+{
+    NEED(!atm_sim_task(1));
+    tell(0);
+    NEED(read(*(int *)arg, &(char){0}, 1) == 1);
+    nap(US);
+    NEED(list_in_parts(ATM_SIM_ENDS_MAX) == SHADOWS);
+    NEED(list_in_parts(1000) == SHADOWS);
+    return 0;
+}
+
+START_TEST(long_lists_are_read_in_parts)
+{
+    static uint32_t first[SENDERS];
+    pid_t senders[SENDERS];
+    int go[2];
+    ck_assert_int_gt(SHADOWS, ATM_SIM_ENDS_MAX);
+    network_start(&(struct network){.topology = STAR("hp735", "rate=oc3"), .is_virtual = true});
+    ck_assert_int_eq(pipe(go), 0);
+    pid_t receiver = program_start("a", expects_much, &go[0]);
+    told();
+    for (unsigned i = 0; i < SENDERS; i++) {
+        first[i] = 2 + i * EACH;
+        senders[i] = program_start("b", hand_over_much, &first[i]);
+        told();
+    }
+    ck_assert_int_eq(write(go[1], "", 1), 1);
+    program_wait(receiver);
+    for (int i = 0; i < SENDERS; i++) {
+        kill(senders[i], SIGKILL);
+        waitpid(senders[i], NULL, 0);
+    }
+    network_stop();
+}
+END_TEST
+
 /* ---- messages without end ---- */
 
 static int talks_without_end(void *arg)
@@ -640,6 +732,188 @@ START_TEST(talkers_do_not_stop_time)
 }
 END_TEST
 
+/* ---- anything in any order: some calls, connections and shadows come up by chance ---- */
+
+enum { WILD = 6, STEPS = 3000, KEPT = 32 };
+
+struct wild {
+    int fd;
+    bool asked; /* an answer is due */
+    bool waits; /* ... to wait `number` */
+    uint32_t number;
+    uint32_t last;                   /* endpoint */
+    unsigned said;                   /* of its first commands */
+    struct pvma_fore_message caller; /* to be answered; type NONE: there is none */
+};
+
+static uint64_t dice = 1;
+static Atm_address hosts[4]; /* some addresses that there are */
+
+static uint32_t roll(uint32_t sides)
+{
+    dice = dice * UINT64_C(6364136223846793005) + 1442695040888963407;
+    return (uint32_t)(dice >> 33) % sides;
+}
+
+static void wild_join(struct wild *w)
+{
+    struct pvma_fore_message hello = {.type = PVMA_FORE_HELLO, .number = PVMA_FORE_MAGIC, .version = PVMA_FORE_VERSION};
+    snprintf(hello.host, sizeof hello.host, "%c", "aaabbbc-"[roll(8)]);
+    *w = (struct wild){.fd = raw_dial(), .asked = true};
+    raw_tell(w->fd, &hello);
+}
+
+static void wild_part(struct wild *w)
+{
+    close(w->fd);
+    wild_join(w);
+}
+
+static struct kept {
+    int fd; /* 0: none */
+    struct wild *w;
+    uint32_t endpoint;
+} kept[KEPT];
+
+/* Keeps the descriptors of some endpoints, and closes those of others. */
+static void keep(struct wild *w, int fd, uint32_t endpoint)
+{
+    struct kept *place = &kept[roll(KEPT)];
+    if (place->fd)
+        close(place->fd);
+    *place = (struct kept){fd, w, endpoint};
+}
+
+/* Callers will be answered by the client. */
+static void hear_callers(void)
+{
+    struct pvma_fore_message m;
+    for (struct kept *k = kept; k < kept + KEPT; k++)
+        if (k->fd && !pvma_fore_message_receive(k->fd, bytes, sizeof bytes, &m, NULL, false) &&
+            m.type == PVMA_FORE_CALLER) {
+            k->w->caller = m;
+            k->w->caller.endpoint = k->endpoint;
+        }
+}
+
+static void wild_hear(struct wild *w)
+{
+    struct pvma_fore_message m;
+    int came = -1, rc;
+    while (!(rc = pvma_fore_message_receive(w->fd, bytes, sizeof bytes, &m, &came, false))) {
+        w->asked = w->waits = false;
+        if (m.type == PVMA_FORE_WELCOME)
+            hosts[roll(4)] = m.address.nsap;
+        if (came >= 0)
+            keep(w, came, w->last = m.endpoint);
+    }
+    if (rc != PVMC_EAGAIN)
+        wild_part(w);
+}
+
+static void wild_ends(struct pvma_fore_message *m)
+{
+    static uint8_t ends[16] = {1, 0, 0, 0, 7, 0, 0, 0, 2, 0, 0, 0, 8};
+    m->data = m->type == PVMA_FORE_SEND ? zeros : ends;
+    m->length = m->type == PVMA_FORE_SEND ? 1 + roll(9000) : 8 * roll(3);
+}
+
+static void wild_fill(struct pvma_fore_message *m, uint32_t last)
+{
+    m->cost_ns = roll(4) ? 0 : roll(100000);
+    m->time_ns = roll(3) ? roll(2000000) : PVMA_FORE_NEVER;
+    m->endpoint = last - roll(3);
+    m->other = last - roll(3);
+    m->number = m->type == PVMA_FORE_ACCEPT || m->type == PVMA_FORE_REJECT ? 1 + roll(30) : roll(3);
+    m->process = (uint32_t)(roll(2) ? getpid() : getppid());
+    m->given = roll(3);
+    m->taken = roll(8) ? roll(3) : UINT64_MAX;
+    m->aal = roll(2) ? aal_type_5 : aal_type_3;
+    m->dataflow = m->type == PVMA_FORE_CONNECT && roll(2) ? duplex : (Atm_dataflow)roll(3);
+    m->address.asap = roll(5) ? 1024 + roll(2) : 0;
+    m->address.nsap = hosts[roll(4)];
+    m->qos.peak_bandwidth.target = roll(4) ? 0 : roll(200000);
+    if (m->type == PVMA_FORE_RESOLVE || !roll(10))
+        snprintf(m->host, sizeof m->host, "%c", "abcd"[roll(4)]);
+}
+
+/* First a listener, an endpoint to call with, and one to accept with. */
+static enum pvma_fore_message_type wild_choice(struct wild *w)
+{
+    static const enum pvma_fore_message_type first[] = {PVMA_FORE_OPEN, PVMA_FORE_BIND, PVMA_FORE_OPEN, PVMA_FORE_OPEN,
+                                                        PVMA_FORE_BIND},
+                                             silent[] = {PVMA_FORE_RESUME, PVMA_FORE_LOCAL},
+                                             frequent[] = {PVMA_FORE_CONNECT, PVMA_FORE_SEND, PVMA_FORE_SEND};
+    if (w->asked)
+        return silent[roll(2)];
+    if (w->said < sizeof first / sizeof first[0])
+        return first[w->said++];
+    return roll(2) ? frequent[roll(3)] : PVMA_FORE_OPEN + roll(PVMA_FORE_UNDER_WAY - 1);
+}
+
+static void wild_say(struct wild *w)
+{
+    struct pvma_fore_message m = {.type = w->caller.type && !w->asked ? PVMA_FORE_ACCEPT : wild_choice(w)};
+    if (m.type == PVMA_FORE_EXPECT || (w->asked && roll(10)) || (m.type == PVMA_FORE_TASK && roll(10)))
+        return;
+    wild_fill(&m, w->last);
+    if (m.type == PVMA_FORE_SEND || m.type == PVMA_FORE_CARRY)
+        wild_ends(&m);
+    if (m.type == PVMA_FORE_RESUME)
+        m.number = w->number;
+    if (m.type == PVMA_FORE_ACCEPT && w->caller.type) {
+        m.endpoint = w->caller.endpoint;
+        m.number = w->caller.number;
+        m.dataflow = w->caller.dataflow;
+        w->caller.type = PVMA_FORE_NONE;
+    }
+    bool silence = m.type == PVMA_FORE_SEND || m.type == PVMA_FORE_CLOSE || m.type == PVMA_FORE_RESUME ||
+                   m.type == PVMA_FORE_LOCAL || m.type == PVMA_FORE_TASK;
+    w->waits = w->waits || m.type == PVMA_FORE_WAIT || m.type == PVMA_FORE_SLEEP;
+    if (w->waits && !silence)
+        w->number = m.number;
+    w->asked = (w->asked || !silence) && !(m.type == PVMA_FORE_RESUME && w->waits);
+    if (pvma_fore_message_send(w->fd, &m, -1, false) == PVMC_EDOWN)
+        wild_part(w);
+}
+
+/* While all wait for answers, there is nothing to say. */
+static void await_one(const struct wild *all)
+{
+    struct pollfd fds[WILD];
+    for (int i = 0; i < WILD; i++) {
+        if (!all[i].asked)
+            return;
+        fds[i] = (struct pollfd){.fd = all[i].fd, .events = POLLIN};
+    }
+    poll(fds, WILD, 2);
+}
+
+static int says_anything(void *arg)
+{
+    struct wild all[WILD];
+    dice = *(uint64_t *)arg;
+    for (int i = 0; i < WILD; i++)
+        wild_join(&all[i]);
+    for (int i = 0; i < STEPS; i++) {
+        struct wild *w = &all[roll(WILD)];
+        hear_callers();
+        wild_hear(w);
+        wild_say(w);
+        if (!roll(1000))
+            wild_part(w);
+        await_one(all);
+    }
+    return 0;
+}
+
+START_TEST(anything_in_any_order)
+{
+    uint64_t seed = 1 + (uint64_t)_i;
+    attack(_i % 2, says_anything, &seed, NULL);
+}
+END_TEST
+
 /* Each test is a case of its own, so that CK_RUN_CASE can select it. */
 static void add(Suite *s, const char *name, const TTest *test, int times)
 {
@@ -669,7 +943,9 @@ int main(void)
     ADD(a_program_hands_over_few_messages, 1);
     ADD(a_message_has_each_receiver_once, 1);
     ADD(the_nameless_hold_nobody_up, 2);
+    ADD(long_lists_are_read_in_parts, 1);
     ADD(talkers_do_not_stop_time, 1);
+    ADD(anything_in_any_order, 2);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -23,7 +23,7 @@ struct pvmc_shadow {
     uint32_t task, number;
 };
 
-#define PVMC_SHADOWS_MAX 8000 /* receivers of one, and shadows in a list */
+#define PVMC_SHADOWS_MAX 8000 /* receivers of one, and shadows in a part of a list */
 
 /*
  * Virtual time passes only while all processes on the network sleep. The network wakes one at a time, which then runs
@@ -61,10 +61,11 @@ struct pvmc_virtual_clock {
      */
     int (*carry)(const struct pvmc_shadow *to, unsigned count, uint64_t bytes);
     /*
-     * Lists the shadows on their way to this task, with their senders. Returns their number, or -1. *handing: whether
-     * this process has not yet passed on all that it gave. When either changes, sleep() ends.
+     * Lists the shadows on their way to this task, with their senders, but for the first ones. Returns their number, or
+     * -1; if it is PVMC_SHADOWS_MAX, there may be more. *handing: whether this process has not yet passed on all that
+     * it gave. When either changes, sleep() ends.
      */
-    int (*under_way)(struct pvmc_shadow list[PVMC_SHADOWS_MAX], bool *handing);
+    int (*under_way)(unsigned first, struct pvmc_shadow list[PVMC_SHADOWS_MAX], bool *handing);
 };
 
 /* The virtual clock of this process; NULL: it uses real time. */

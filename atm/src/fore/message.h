@@ -15,7 +15,7 @@
 #include "fore_atm.h"
 
 #define PVMA_FORE_MAGIC         0x4d544144 /* "DATM" */
-#define PVMA_FORE_VERSION       3
+#define PVMA_FORE_VERSION       4
 #define PVMA_FORE_PDU_MAX       65535
 #define PVMA_FORE_MESSAGE_BYTES (PVMA_FORE_PDU_MAX + 64) /* largest message */
 #define PVMA_FORE_NAME_MAX      64                       /* of a host name, with its NUL */
@@ -45,7 +45,7 @@
     X(KNOWS, "cp")        /* REPLY: 0 if that process observes, else ESRCH */                                          \
     X(TASK, "n")          /* number: of the PVM task that the program is. No answer */                                 \
     X(CARRY, "cgd")       /* given: bytes of a message by PVM's daemons; data: its receivers. REPLY */                 \
-    X(UNDER_WAY, "c")     /* REPLY; data: what the program hands over, and what is on its way to it */                 \
+    X(UNDER_WAY, "cn")    /* REPLY; data: what the program hands over, and what is on its way, without the first n */  \
     /* to the program */                                                                                               \
     X(WELCOME, "nvshatm") /* number: of the client; clock; its host's name and address; time; MTU */                   \
     X(REPLY, "reatqmd")   /* error, an errno or 0; MTU: of OPEN; data: of UNDER_WAY */                                 \

@@ -39,9 +39,9 @@ int atm_sim_carry(const struct atm_sim_end *to, unsigned int count, uint64_t byt
     return pvma_fore_leave(0, carry(to, count, bytes));
 }
 
-int atm_sim_under_way(struct atm_sim_end *list, unsigned int max, int *handing)
+int atm_sim_under_way(unsigned int first, struct atm_sim_end *list, unsigned int max, int *handing)
 {
-    struct pvma_fore_message reply, ask = {.type = PVMA_FORE_UNDER_WAY};
+    struct pvma_fore_message reply, ask = {.type = PVMA_FORE_UNDER_WAY, .number = first};
     struct pvmc_buf b;
     unsigned count = 0;
     if (pvma_fore_enter_free())

@@ -336,7 +336,7 @@ static bool do_carry(struct pvma_client *c, struct pvma_fore_message *m)
 static bool do_under_way(struct pvma_client *c, struct pvma_fore_message *m)
 {
     static struct pvma_route_end list[PVMA_ROUTE_ENDS_MAX];
-    unsigned count = pvma_route_under_way(c, list);
+    unsigned count = pvma_route_under_way(c, m->number, list);
     struct pvmc_buf b;
     pvmc_buf_init(&b);
     pvmc_buf_put_u32(&b, pvma_route_handing(c));

@@ -28,7 +28,7 @@
 #define PVMA_LEFT_MAX   4096
 
 /* Shadows that one program hands over at once: PVM hands over one message, in pieces of 8,000 receivers. */
-#define PVMA_HANDING_MAX 16
+#define PVMA_HANDING_MAX 64
 
 /*
  * What time may wait for on account of one process: two channels for each other process with which it has exchanged

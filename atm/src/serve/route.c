@@ -504,15 +504,15 @@ unsigned pvma_route_handing(const struct pvma_client *c)
     return count;
 }
 
-unsigned pvma_route_under_way(const struct pvma_client *c, struct pvma_route_end *list)
+unsigned pvma_route_under_way(const struct pvma_client *c, unsigned first, struct pvma_route_end *list)
 {
     const struct shadow *s;
-    unsigned count = 0;
+    unsigned count = 0, seen = 0;
     if (!c->task)
         return 0;
     DL_FOREACH (shadows, s)
         for (unsigned i = 0; i < s->receiver_count && count < PVMA_ROUTE_ENDS_MAX; i++)
-            if (s->receivers[i].end.task == c->task && s->receivers[i].missing)
+            if (s->receivers[i].end.task == c->task && s->receivers[i].missing && seen++ >= first)
                 list[count++] = (struct pvma_route_end){s->task, s->receivers[i].end.number};
     return count;
 }

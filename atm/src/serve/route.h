@@ -32,8 +32,8 @@ unsigned pvma_route_begin(struct pvma_client *c, const struct pvma_route_end *to
 /* Shadows that c is still handing to its daemon. */
 unsigned pvma_route_handing(const struct pvma_client *c);
 
-/* The shadows on their way to c, at most PVMA_ROUTE_ENDS_MAX. Returns their number. */
-unsigned pvma_route_under_way(const struct pvma_client *c, struct pvma_route_end *list);
+/* The shadows on their way to c but for the first ones, at most PVMA_ROUTE_ENDS_MAX. Returns their number. */
+unsigned pvma_route_under_way(const struct pvma_client *c, unsigned first, struct pvma_route_end *list);
 
 /* Frees all shadows and connections. Call before the network is freed. */
 void pvma_route_free_all(void);

@@ -1,6 +1,6 @@
 /* shadow.c - see shadow.h. */
 #include "shadow.h"
-#include <stddef.h>
+#include <stdlib.h>
 
 bool pvmi_shadow_handing, pvmi_shadow_due;
 
@@ -20,11 +20,39 @@ bool pvmi_shadow_begin(const struct pvmc_shadow *to, unsigned count, uint64_t by
     return pvmi_shadow_handing;
 }
 
+static struct pvmc_shadow *under_way;
+static size_t room;
+
+/* Room for another part of the list. False: out of memory. */
+static bool make_room(size_t count)
+{
+    if (count + PVMC_SHADOWS_MAX <= room)
+        return true;
+    struct pvmc_shadow *larger = realloc(under_way, (count + PVMC_SHADOWS_MAX) * sizeof *larger);
+    if (!larger)
+        return false;
+    under_way = larger;
+    room = count + PVMC_SHADOWS_MAX;
+    return true;
+}
+
+/* Nothing else happens on the network meanwhile, so the parts fit together. */
+static int ask_for_all(void)
+{
+    int count = 0, n;
+    do {
+        if (!pvmc_virtual_clock || !make_room((size_t)count))
+            return -1;
+        n = pvmc_virtual_clock->under_way((unsigned)count, under_way + count, &pvmi_shadow_handing);
+        count += n;
+    } while (n == PVMC_SHADOWS_MAX);
+    return n < 0 ? -1 : count;
+}
+
 int pvmi_shadow_ask(const struct pvmc_shadow **list)
 {
-    static struct pvmc_shadow under_way[PVMC_SHADOWS_MAX];
-    int count = pvmc_virtual_clock ? pvmc_virtual_clock->under_way(under_way, &pvmi_shadow_handing) : -1;
-    pvmi_shadow_due = pvmi_shadow_handing;
+    int count = ask_for_all();
+    pvmi_shadow_due = pvmi_shadow_handing || (count < 0 && pvmi_shadow_due && pvmc_virtual_clock);
     *list = under_way;
     return count;
 }

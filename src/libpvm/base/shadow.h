@@ -27,7 +27,8 @@ bool pvmi_shadow_begin(const struct pvmc_shadow *to, unsigned count, uint64_t by
 
 /*
  * Asks the network which shadows are on their way to this task, by sender, and updates pvmi_shadow_handing and
- * pvmi_shadow_due. Returns their number, and the list, which is valid until the next call; -1: the network is gone.
+ * pvmi_shadow_due. Returns their number, and the list, which is valid until the next call; -1: the network is gone,
+ * or there is no memory.
  */
 int pvmi_shadow_ask(const struct pvmc_shadow **list);
 

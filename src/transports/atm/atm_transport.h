@@ -153,8 +153,8 @@ void pvmt_atm_clock_leave(struct atm_transport *t);
 int pvmt_atm_route_name(const struct pvmt_atm_library *library, uint32_t task);
 int pvmt_atm_route_carry(const struct pvmt_atm_library *library, const struct pvmc_shadow *to, unsigned count,
                          uint64_t bytes);
-int pvmt_atm_route_under_way(const struct pvmt_atm_library *library, struct pvmc_shadow list[PVMC_SHADOWS_MAX],
-                             bool *handing);
+int pvmt_atm_route_under_way(const struct pvmt_atm_library *library, unsigned first,
+                             struct pvmc_shadow list[PVMC_SHADOWS_MAX], bool *handing);
 
 /* ---- clock.c ---- */
 

@@ -78,9 +78,9 @@ static int carry(const struct pvmc_shadow *to, unsigned count, uint64_t bytes)
     return pvmt_atm_route_carry(here->library, to, count, bytes);
 }
 
-static int under_way(struct pvmc_shadow list[PVMC_SHADOWS_MAX], bool *handing)
+static int under_way(unsigned first, struct pvmc_shadow list[PVMC_SHADOWS_MAX], bool *handing)
 {
-    return pvmt_atm_route_under_way(here->library, list, handing);
+    return pvmt_atm_route_under_way(here->library, first, list, handing);
 }
 
 static const struct pvmc_virtual_clock virtual_clock = {.now_ns = now_ns,

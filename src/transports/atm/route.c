@@ -18,11 +18,11 @@ int pvmt_atm_route_carry(const struct pvmt_atm_library *library, const struct pv
     return library->sim_carry(ends, count, bytes) ? PVMC_ENOTFOUND : 0;
 }
 
-int pvmt_atm_route_under_way(const struct pvmt_atm_library *library, struct pvmc_shadow list[PVMC_SHADOWS_MAX],
-                             bool *handing)
+int pvmt_atm_route_under_way(const struct pvmt_atm_library *library, unsigned first,
+                             struct pvmc_shadow list[PVMC_SHADOWS_MAX], bool *handing)
 {
     struct atm_sim_end ends[PVMC_SHADOWS_MAX];
-    int left = 0, count = library->sim_under_way(ends, PVMC_SHADOWS_MAX, &left);
+    int left = 0, count = library->sim_under_way(first, ends, PVMC_SHADOWS_MAX, &left);
     *handing = count >= 0 && left;
     for (int i = 0; i < count; i++)
         list[i] = (struct pvmc_shadow){ends[i].task, ends[i].number};
