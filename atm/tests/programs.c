@@ -2,6 +2,7 @@
 #include "programs.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,49 @@
 #include "atm/src/serve/serve.h"
 
 #define START_MS 20000
+#define FOLDERS  "/tmp/dpvm-atm-%d-" /* of one test program */
 
 static struct {
     char folder[64], socket[96], topology[96], log[96];
     pid_t pid;
     int figures[2];
 } network;
+
+/* ---- what failed tests leave, whose networks were killed with them ---- */
+
+static pid_t main_pid;
+
+static void remove_folder(const char *folder)
+{
+    static const char *const files[] = {"socket", "topology", "log"};
+    char path[160];
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, files[i]);
+        unlink(path);
+    }
+    rmdir(folder);
+}
+
+static void remove_folders(void)
+{
+    char pattern[64];
+    glob_t found = {0};
+    if (getpid() != main_pid)
+        return;
+    snprintf(pattern, sizeof pattern, FOLDERS "*", (int)main_pid);
+    if (!glob(pattern, 0, NULL, &found))
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            remove_folder(found.gl_pathv[i]);
+    globfree(&found);
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+    main_pid = getpid();
+    atexit(remove_folders);
+}
+
+/* ---- the network ---- */
 
 static void write_topology(const char *text)
 {
@@ -54,7 +92,7 @@ static void serve(const struct network *how)
 void network_start(const struct network *how)
 {
     struct stat status;
-    strcpy(network.folder, "/tmp/dpvm-atm-XXXXXX");
+    snprintf(network.folder, sizeof network.folder, FOLDERS "XXXXXX", (int)main_pid);
     ck_assert_ptr_nonnull(mkdtemp(network.folder));
     snprintf(network.socket, sizeof network.socket, "%s/socket", network.folder);
     snprintf(network.topology, sizeof network.topology, "%s/topology", network.folder);
