@@ -11,6 +11,11 @@ void (*pvmi_call_settle)(void);
 /* How many public functions this thread is in. */
 static _Thread_local unsigned depth;
 
+static unsigned watch(void)
+{
+    return __atomic_load_n(&pvmi_call_watch, __ATOMIC_RELAXED);
+}
+
 static bool is_timed(unsigned watched)
 {
     return watched & PVMI_WATCH_TIME && !depth;
@@ -19,10 +24,10 @@ static bool is_timed(unsigned watched)
 unsigned pvmi_call_enter(void)
 {
     pvmi_jump_check(__builtin_frame_address(0)); /* the depth is not known before */
-    if (is_timed(pvmi_call_watch))
+    if (is_timed(watch()))
         pvmi_call_clock->stop();
     pvmi_lock_watch();
-    unsigned watched = __atomic_load_n(&pvmi_call_watch, __ATOMIC_RELAXED) & ~(unsigned)PVMI_WATCH_JUMP;
+    unsigned watched = watch() & ~(unsigned)PVMI_WATCH_JUMP;
     if (!watched)
         return 0;
     if (watched & PVMI_WATCH_THREADS)
@@ -77,14 +82,14 @@ unsigned pvmi_call_step_out(void)
 {
     unsigned inside = depth;
     depth = 0;
-    if (inside && is_timed(pvmi_call_watch))
+    if (inside && is_timed(watch()))
         pvmi_call_clock->go_on();
     return inside;
 }
 
 void pvmi_call_step_in(unsigned inside)
 {
-    if (inside && is_timed(pvmi_call_watch))
+    if (inside && is_timed(watch()))
         pvmi_call_clock->stop();
     depth = inside;
 }

@@ -27,11 +27,13 @@ const struct pvmi_jump_hooks *pvmi_jump_hooks;
 /* With several threads every call checks anyway; see pvmi_call_enter(). */
 static void show(void)
 {
-    unsigned watched = pvmi_call_watch;
-    if (__builtin_expect(watched & PVMI_WATCH_THREADS, 0) && pvmi_lock_is_ours())
+    bool threads = __atomic_load_n(&pvmi_call_watch, __ATOMIC_RELAXED) & PVMI_WATCH_THREADS;
+    if (__builtin_expect(threads, 0) && pvmi_lock_is_ours())
         return;
-    watched &= ~(unsigned)PVMI_WATCH_JUMP;
-    pvmi_call_watch = watched | (self.waits || self.level ? PVMI_WATCH_JUMP : 0);
+    if (self.waits || self.level)
+        pvmi_call_watch |= PVMI_WATCH_JUMP;
+    else
+        pvmi_call_watch &= ~(unsigned)PVMI_WATCH_JUMP;
 }
 
 bool pvmi_jump_wait_begin(void)

@@ -78,7 +78,7 @@ static struct pvmi_call_clock its_clock = {.stop = stop, .pass = pass_nothing, .
 static void watch_calls(void)
 {
     pvmi_call_clock = &its_clock;
-    pvmi_call_watch |= PVMI_WATCH_TIME;
+    __atomic_fetch_or(&pvmi_call_watch, PVMI_WATCH_TIME, __ATOMIC_RELAXED);
 }
 
 /* The program sleeps by itself, outside of the library. */
@@ -91,7 +91,7 @@ static void sleep_of_program(void)
 void pvmi_virtual_begin(void (*pass)(void))
 {
     if (!pvmi_virtual()) {
-        pvmi_call_watch &= ~(unsigned)PVMI_WATCH_TIME;
+        __atomic_fetch_and(&pvmi_call_watch, ~(unsigned)PVMI_WATCH_TIME, __ATOMIC_RELAXED);
         return;
     }
     its_clock.pass = pass;
