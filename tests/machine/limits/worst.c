@@ -424,12 +424,13 @@ static void unfinished(void)
     CHECK_EQ(read(task.fd, &byte, 1), 0);
 }
 
+/* The first copies so much memory that it comes close to the limit: it is asked for by name, when nothing else runs. */
 static const struct {
     const char *name;
     void (*send)(void);
 } kinds[] = {
-    {"variables", variables},   {"arguments", arguments},   {"programs", programs},     {"events", events},
-    {"large_mail", large_mail}, {"mails", mails},           {"waiters", waiters},       {"multicasts", multicasts},
+    {"large_mail", large_mail}, {"variables", variables},   {"arguments", arguments},   {"programs", programs},
+    {"events", events},         {"mails", mails},           {"waiters", waiters},       {"multicasts", multicasts},
     {"siblings", siblings},     {"contexts", contexts},     {"hosts", hosts},           {"lists", lists},
     {"too_long", too_long},     {"unanswered", unanswered}, {"unfinished", unfinished},
 };
@@ -439,7 +440,7 @@ static int is_asked_for(const char *name, int argc, char **argv)
     for (int i = 1; i < argc; i++)
         if (!strcmp(argv[i], name))
             return 1;
-    return argc == 1;
+    return argc == 1 && strcmp(name, kinds[0].name) != 0;
 }
 
 static void master(int argc, char **argv)
