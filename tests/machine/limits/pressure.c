@@ -44,11 +44,19 @@ static void meet(int other)
     }
 }
 
-static char gate[4096];
+static char gate[4096], asleep[4096];
 
 static void name_gate(void)
 {
     snprintf(gate, sizeof gate, "%s/gate", getenv("PVM_TMP"));
+    snprintf(asleep, sizeof asleep, "%s/asleep", getenv("PVM_TMP"));
+}
+
+static void make_file(const char *path)
+{
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL);
+    fclose(file);
 }
 
 /* Sleeps outside libpvm until a file appears, so that it receives nothing; then receives everything. */
@@ -59,6 +67,7 @@ static void sleeper(int argc, char **argv)
     int sender = check_receive_int(pvm_parent(), TAG_START);
     name_gate();
     meet(sender);
+    make_file(asleep);
     while (access(gate, F_OK) == 0)
         check_sleep_ms(10);
     for (int i = 0; i < messages; i++) {
@@ -108,13 +117,6 @@ static void check_others_served(int *echoes)
     CHECK(check_now() - start < 2.0 * check_slowness());
 }
 
-static void make_file(const char *path)
-{
-    FILE *file = fopen(path, "w");
-    CHECK(file != NULL);
-    fclose(file);
-}
-
 static void check_daemons_small(const pid_t *daemons, const long *before, const char *when)
 {
     for (int i = 0; i < 2; i++) {
@@ -142,12 +144,15 @@ static void master(int argc, char **argv)
     long before[2] = {check_rss_kib(daemons[0]), check_rss_kib(daemons[1])};
 
     check_send_int(tids[0], TAG_START, tids[1]);
+    while (strcmp(argv[2], "linked") && access(asleep, F_OK)) /* awake, it would join a link, on which nobody is held */
+        check_sleep_ms(10);
     check_send_int(tids[1], TAG_START, tids[0]);
     check_receive(tids[1], TAG_READY);
     check_sleep_ms(1500 * check_slowness());
     CHECK_EQ(pvm_nrecv(tids[1], TAG_DONE), 0); /* the sender is held */
     check_daemons_small(daemons, before, "while 200 MB wait");
     check_others_served(echoes);
+    CHECK_EQ(remove(asleep), 0);
     CHECK_EQ(remove(gate), 0);
     struct timeval limit = {60 * check_slowness(), 0};
     for (int i = 0; i < 2; i++)
