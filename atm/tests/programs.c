@@ -184,3 +184,11 @@ int64_t told(void)
     ck_assert_int_eq(read(network.figures[0], &figure, sizeof figure), sizeof figure);
     return figure;
 }
+
+void network_test_add(Suite *s, const char *name, const TTest *test, int times)
+{
+    TCase *tc = tcase_create(name);
+    tcase_set_timeout(tc, 60);
+    tcase_add_loop_test(tc, test, 0, times);
+    suite_add_tcase(s, tc);
+}

@@ -38,6 +38,9 @@ pid_t program_start(const char *host, int (*fn)(void *arg), void *arg);
 /* Waits for one or all programs; they must have succeeded. */
 void program_wait(pid_t pid);
 
+/* Adds a test that is run so often. Each is a case of its own, so that CK_RUN_CASE can select it. */
+void network_test_add(Suite *s, const char *name, const TTest *test, int times);
+
 /* In programs: exits with a message if the condition does not hold. */
 #define NEED(condition)                                                                                                \
     do {                                                                                                               \

@@ -434,28 +434,19 @@ START_TEST(what_is_lost_is_lost)
 }
 END_TEST
 
-/* Each test is a case of its own, so that CK_RUN_CASE can select it. */
-static void add(Suite *s, const char *name, const TTest *test, int times)
-{
-    TCase *tc = tcase_create(name);
-    tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, test, 0, times);
-    suite_add_tcase(s, tc);
-}
-
 int main(void)
 {
     Suite *s = suite_create("fore");
-    add(s, "packets_go_there_and_back", packets_go_there_and_back, 2);
-    add(s, "callers_queue_up", callers_queue_up, 1);
-    add(s, "simplex_has_one_direction", simplex_has_one_direction, 1);
-    add(s, "multicast_reaches_all", multicast_reaches_all, 1);
-    add(s, "bandwidth_is_reserved_or_refused", bandwidth_is_reserved_or_refused, 1);
-    add(s, "descriptors_poll", descriptors_poll, 1);
-    add(s, "wrong_calls_say_why", wrong_calls_say_why, 1);
-    add(s, "no_network_and_no_host_say_so", no_network_and_no_host_say_so, 1);
-    add(s, "a_network_may_end", a_network_may_end, 1);
-    add(s, "what_is_lost_is_lost", what_is_lost_is_lost, 1);
+    network_test_add(s, "packets_go_there_and_back", packets_go_there_and_back, 2);
+    network_test_add(s, "callers_queue_up", callers_queue_up, 1);
+    network_test_add(s, "simplex_has_one_direction", simplex_has_one_direction, 1);
+    network_test_add(s, "multicast_reaches_all", multicast_reaches_all, 1);
+    network_test_add(s, "bandwidth_is_reserved_or_refused", bandwidth_is_reserved_or_refused, 1);
+    network_test_add(s, "descriptors_poll", descriptors_poll, 1);
+    network_test_add(s, "wrong_calls_say_why", wrong_calls_say_why, 1);
+    network_test_add(s, "no_network_and_no_host_say_so", no_network_and_no_host_say_so, 1);
+    network_test_add(s, "a_network_may_end", a_network_may_end, 1);
+    network_test_add(s, "what_is_lost_is_lost", what_is_lost_is_lost, 1);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

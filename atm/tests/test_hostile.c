@@ -148,12 +148,18 @@ static void another_process(struct pvma_fore_message *m, unsigned i)
     m->process = 100000000 + i;
 }
 
+/* Names processes in messages like this until it is dropped. */
+static int name_all(const char *host, struct pvma_fore_message m)
+{
+    enum { PROCESSES = 400000 };
+    int fd = raw_join(host);
+    NEED(raw_flood(fd, &m, another_process, PROCESSES) < PROCESSES && raw_is_dropped(fd));
+    return 0;
+}
+
 static int exchanges_with_all(void *arg)
 {
-    struct pvma_fore_message m = {.type = PVMA_FORE_LOCAL, .given = 1};
-    int fd = raw_join(arg);
-    NEED(raw_flood(fd, &m, another_process, 400000) < 400000 && raw_is_dropped(fd));
-    return 0;
+    return name_all(arg, (struct pvma_fore_message){.type = PVMA_FORE_LOCAL, .given = 1});
 }
 
 START_TEST(a_program_exchanges_bytes_with_few)
@@ -170,10 +176,7 @@ END_TEST
 
 static int announces_all(void *arg)
 {
-    struct pvma_fore_message m = {.type = PVMA_FORE_EXPECT};
-    int fd = raw_join(arg);
-    NEED(raw_flood(fd, &m, another_process, 400000) < 400000 && raw_is_dropped(fd));
-    return 0;
+    return name_all(arg, (struct pvma_fore_message){.type = PVMA_FORE_EXPECT});
 }
 
 START_TEST(a_program_announces_few)
@@ -914,19 +917,10 @@ START_TEST(anything_in_any_order)
 }
 END_TEST
 
-/* Each test is a case of its own, so that CK_RUN_CASE can select it. */
-static void add(Suite *s, const char *name, const TTest *test, int times)
-{
-    TCase *tc = tcase_create(name);
-    tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, test, 0, times);
-    suite_add_tcase(s, tc);
-}
-
 int main(void)
 {
     Suite *s = suite_create("hostile");
-#define ADD(test, times) add(s, #test, test, times)
+#define ADD(test, times) network_test_add(s, #test, test, times)
     ADD(a_program_exchanges_bytes_with_few, 1);
     ADD(a_daemon_exchanges_bytes_with_many, 1);
     ADD(a_program_announces_few, 1);

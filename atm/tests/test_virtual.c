@@ -538,31 +538,23 @@ START_TEST(long_failures_end_connections)
 }
 END_TEST
 
-/* Each test is a case of its own, so that CK_RUN_CASE can select it. */
-static void add(Suite *s, const char *name, const TTest *test, int times)
-{
-    TCase *tc = tcase_create(name);
-    tcase_set_timeout(tc, 60);
-    tcase_add_loop_test(tc, test, 0, times);
-    suite_add_tcase(s, tc);
-}
-
 int main(void)
 {
     Suite *s = suite_create("virtual");
-    add(s, "one_cell_takes_what_the_thesis_says", one_cell_takes_what_the_thesis_says, 2);
-    add(s, "declared_computing_takes_what_it_says", declared_computing_takes_what_it_says, 1);
-    add(s, "calls_take_what_is_declared_for_them", calls_take_what_is_declared_for_them, 1);
-    add(s, "measured_computing_is_scaled", measured_computing_is_scaled, 3);
-    add(s, "only_the_program_itself_computes", only_the_program_itself_computes, 1);
-    add(s, "messages_arrive_while_a_program_computes", messages_arrive_while_a_program_computes, 1);
-    add(s, "the_library_passes_the_sleeps_of_its_program", the_library_passes_the_sleeps_of_its_program, 1);
-    add(s, "runs_are_the_same_to_the_nanosecond", runs_are_the_same_to_the_nanosecond, 1);
-    add(s, "programs_come_in_mid_run", programs_come_in_mid_run, 1);
-    add(s, "the_dead_hold_nobody_up", the_dead_hold_nobody_up, 1);
-    add(s, "bytes_beside_the_network_hold_time", bytes_beside_the_network_hold_time, 1);
-    add(s, "programs_outlive_a_failed_link", programs_outlive_a_failed_link, 1);
-    add(s, "long_failures_end_connections", long_failures_end_connections, 1);
+    network_test_add(s, "one_cell_takes_what_the_thesis_says", one_cell_takes_what_the_thesis_says, 2);
+    network_test_add(s, "declared_computing_takes_what_it_says", declared_computing_takes_what_it_says, 1);
+    network_test_add(s, "calls_take_what_is_declared_for_them", calls_take_what_is_declared_for_them, 1);
+    network_test_add(s, "measured_computing_is_scaled", measured_computing_is_scaled, 3);
+    network_test_add(s, "only_the_program_itself_computes", only_the_program_itself_computes, 1);
+    network_test_add(s, "messages_arrive_while_a_program_computes", messages_arrive_while_a_program_computes, 1);
+    network_test_add(s, "the_library_passes_the_sleeps_of_its_program", the_library_passes_the_sleeps_of_its_program,
+                     1);
+    network_test_add(s, "runs_are_the_same_to_the_nanosecond", runs_are_the_same_to_the_nanosecond, 1);
+    network_test_add(s, "programs_come_in_mid_run", programs_come_in_mid_run, 1);
+    network_test_add(s, "the_dead_hold_nobody_up", the_dead_hold_nobody_up, 1);
+    network_test_add(s, "bytes_beside_the_network_hold_time", bytes_beside_the_network_hold_time, 1);
+    network_test_add(s, "programs_outlive_a_failed_link", programs_outlive_a_failed_link, 1);
+    network_test_add(s, "long_failures_end_connections", long_failures_end_connections, 1);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

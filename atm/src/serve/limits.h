@@ -5,9 +5,8 @@
 #ifndef PVMA_LIMITS_H
 #define PVMA_LIMITS_H
 
-#define PVMA_CONNECTIONS_MAX                                                                                           \
-    16 /* of one process; a program has one, and another while it looks at the clock's kind                            \
-        */
+/* Of one process. A program has one, and another while it looks at the clock's kind. */
+#define PVMA_CONNECTIONS_MAX 16
 
 #define PVMA_ENDPOINTS_MAX 4096 /* of one program; a further OPEN fails with ENOBUFS */
 
