@@ -173,8 +173,8 @@ static void check_asked(void)
     end_machine(1);
 }
 
-/* The port of a host's daemon, from the master's log. */
-static int port_of(const char *host)
+/* The port of a host's daemon, from the master's log, or 0. */
+static int logged_port(const char *host)
 {
     char path[4096], line[4096], start[64];
     int port = 0;
@@ -187,6 +187,15 @@ static int port_of(const char *host)
         port = at ? atoi(at + strlen(start)) : 0;
     }
     fclose(f);
+    return port;
+}
+
+/* Waits until the master has logged it, which may be later than others know the host. */
+static int port_of(const char *host)
+{
+    int port;
+    for (double start = check_now(); !(port = logged_port(host)) && check_now() - start < 10;)
+        check_sleep_ms(5);
     CHECK(port > 0);
     return port;
 }
