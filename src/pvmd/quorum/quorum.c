@@ -327,6 +327,7 @@ static void give_way(struct pvmd_quorum *q, uint32_t term)
 
 void pvmd_quorum_leader_lost(struct pvmd_quorum *q)
 {
+    q->has_waited = false;
     if (q->role == PVMD_QUORUM_FOLLOWER)
         forget_leader(q);
 }
@@ -363,8 +364,10 @@ void pvmd_quorum_campaign(struct pvmd_quorum *q)
         return;
     if (q->is_patient) { /* the one that we have voted for may have won */
         q->is_patient = false;
+        q->has_waited = true;
         return;
     }
+    q->has_waited = false;
     q->role = PVMD_QUORUM_CANDIDATE;
     q->renewing = 0;
     q->term++;
@@ -526,7 +529,7 @@ static void receive_ask(struct pvmd_quorum *q, uint32_t from, const struct pvmd_
         return;
     }
     q->voted_for = from;
-    q->is_patient = true;
+    q->is_patient = !q->has_waited; /* else those that cannot win keep the one silent that can */
     send_simple(q, from, PVMD_QUORUM_VOTE);
 }
 

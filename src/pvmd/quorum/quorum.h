@@ -123,6 +123,7 @@ struct pvmd_quorum {
     uint32_t term, voted_for; /* the highest term that we know of, and our vote in it */
     uint32_t renewing;        /* leader: the later term in which it asks for votes, or 0 */
     bool is_patient;          /* we have voted for another member, and give it time */
+    bool has_waited;          /* has given time to one since our last campaign */
     struct pvmd_version version;
     uint32_t committed;   /* changes up to this one are known to be committed */
     uint32_t members_seq; /* the last change of the members */

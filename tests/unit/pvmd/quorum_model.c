@@ -683,6 +683,7 @@ static void code_node(struct codec *c, struct node *n, unsigned id)
     code_bytes(c, &q->half_elects, 1);
     code_bytes(c, &q->is_installed, 1);
     code_bytes(c, &q->is_patient, 1);
+    code_bytes(c, &q->has_waited, 1);
     code_u32(c, &q->renewing);
     code_u32(c, &q->peer_count);
     for (unsigned i = 0; i < q->peer_count; i++)
