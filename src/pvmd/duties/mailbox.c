@@ -91,13 +91,7 @@ static int mailbox_request(const struct pvmd_request *r, struct pvmc_buf *body)
     }
     if (rc)
         return rc;
-    struct pvmc_buf b;
-    pvmc_buf_init(&b);
-    pvmc_buf_put_u32(&b, r->tid);
-    pvmc_buf_put_bytes(&b, body->data, body->length);
-    rc = pvmd_forward(r, PVMD_DM_MAILBOX, &b);
-    pvmc_buf_free(&b);
-    return rc;
+    return pvmd_forward_named(r, PVMD_DM_MAILBOX, body);
 }
 
 /* ---- changes, as the other members make them ---- */

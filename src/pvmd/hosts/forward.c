@@ -16,12 +16,30 @@ static void answered(void *arg, unsigned host_index, int code, struct pvmc_buf *
     free(r);
 }
 
-int pvmd_forward(const struct pvmd_request *r, enum pvmd_dm what, const struct pvmc_buf *body)
+static int forward(const struct pvmd_request *r, enum pvmd_dm what, const struct pvmc_buf *head,
+                   const struct pvmc_buf *body)
 {
     struct pvmd_request *copy = malloc(sizeof *copy);
     if (!copy)
         return PVMC_ENOMEM;
     *copy = *r;
-    pvmd_ask_master(what, body, answered, copy);
+    pvmd_ask_master_headed(what, head, body, answered, copy);
     return 0;
+}
+
+int pvmd_forward(const struct pvmd_request *r, enum pvmd_dm what, const struct pvmc_buf *body)
+{
+    struct pvmc_buf no_head;
+    pvmc_buf_init(&no_head);
+    return forward(r, what, &no_head, body);
+}
+
+int pvmd_forward_named(const struct pvmd_request *r, enum pvmd_dm what, const struct pvmc_buf *body)
+{
+    struct pvmc_buf head;
+    pvmc_buf_init(&head);
+    pvmc_buf_put_u32(&head, r->tid);
+    int rc = pvmc_buf_error(&head) ? pvmc_buf_error(&head) : forward(r, what, &head, body);
+    pvmc_buf_free(&head);
+    return rc;
 }

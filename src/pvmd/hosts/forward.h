@@ -9,4 +9,7 @@
 /* Asks the master with `body`, which stays the caller's, and gives the task its answer. 0 or PVMC_ENOMEM. */
 int pvmd_forward(const struct pvmd_request *r, enum pvmd_dm what, const struct pvmc_buf *body);
 
+/* The same, with the task's tid before the body. */
+int pvmd_forward_named(const struct pvmd_request *r, enum pvmd_dm what, const struct pvmc_buf *body);
+
 #endif

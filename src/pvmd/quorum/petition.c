@@ -54,13 +54,16 @@ static void ask(struct asking *a)
 }
 
 /* Our oldest question may have been answered when it is asked again: then its answer is kept for longer than needed. */
-static void put_petition(struct pvmc_buf *b, uint32_t number, enum pvmd_dm what, const struct pvmc_buf *body)
+static void put_petition(struct pvmc_buf *b, uint32_t number, enum pvmd_dm what, const struct pvmc_buf *head,
+                         const struct pvmc_buf *body)
 {
     pvmc_buf_init(b);
     pvmc_buf_put_u32(b, number);
     pvmc_buf_put_u32(b, all_asking->number);
     pvmc_buf_put_u32(b, (uint32_t)what);
-    pvmc_buf_put_blob(b, body->data, body->length);
+    pvmc_buf_put_u32(b, (uint32_t)(head->length + body->length)); /* a blob of both */
+    pvmc_buf_put_bytes(b, head->data, head->length);
+    pvmc_buf_put_bytes(b, body->data, body->length);
 }
 
 static void refuse(pvmd_answered *answered, void *arg, int code)
@@ -75,7 +78,8 @@ static void ignore_answer(void *arg, unsigned host_index, int code, struct pvmc_
     (void)arg, (void)host_index, (void)code, (void)body;
 }
 
-void pvmd_ask_master(enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answered *answered, void *arg)
+void pvmd_ask_master_headed(enum pvmd_dm what, const struct pvmc_buf *head, const struct pvmc_buf *body,
+                            pvmd_answered *answered, void *arg)
 {
     answered = answered ? answered : ignore_answer;
     struct asking *a = calloc(1, sizeof *a);
@@ -86,11 +90,18 @@ void pvmd_ask_master(enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answer
     }
     *a = (struct asking){.number = ++last_number, .answered = answered, .arg = arg};
     DL_APPEND(all_asking, a);
-    put_petition(&a->petition, a->number, what, body);
+    put_petition(&a->petition, a->number, what, head, body);
     if (pvmc_buf_error(&a->petition))
         refuse(asking_answered, a, PvmNoMem);
     else
         ask(a);
+}
+
+void pvmd_ask_master(enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answered *answered, void *arg)
+{
+    struct pvmc_buf no_head;
+    pvmc_buf_init(&no_head);
+    pvmd_ask_master_headed(what, &no_head, body, answered, arg);
 }
 
 void pvmd_petition_master_changed(void)

@@ -17,6 +17,10 @@
  */
 void pvmd_ask_master(enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answered *answered, void *arg);
 
+/* The same, with `head` before `body`: for a body that is too large to be copied behind it first. */
+void pvmd_ask_master_headed(enum pvmd_dm what, const struct pvmc_buf *head, const struct pvmc_buf *body,
+                            pvmd_answered *answered, void *arg);
+
 /* ---- answering, at the master ---- */
 
 /* A request that waits for its answer. A handler may copy it by value and answer later. */
