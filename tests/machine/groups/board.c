@@ -332,6 +332,8 @@ static void kill_arrived(const struct team *t)
     check_sleep_ms(WAIT_MS); /* it waits */
     CHECK_EQ(pvm_sendsig(dead, SIGKILL), 0);
     check_wait_exit(1, &dead);
+    while (pvm_gsize("b") != FEW - 1) /* the server may hear of it later than we */
+        check_sleep_ms(1);
     for (int i = 0; i < FEW; i++)
         if (t->tids[i] != dead)
             check_send_int(t->tids[i], TAG_READY, 1);
