@@ -29,9 +29,7 @@ static int forward(const struct pvmd_request *r, enum pvmd_dm what, const struct
 
 int pvmd_forward(const struct pvmd_request *r, enum pvmd_dm what, const struct pvmc_buf *body)
 {
-    struct pvmc_buf no_head;
-    pvmc_buf_init(&no_head);
-    return forward(r, what, &no_head, body);
+    return forward(r, what, NULL, body);
 }
 
 int pvmd_forward_named(const struct pvmd_request *r, enum pvmd_dm what, const struct pvmc_buf *body)

@@ -61,8 +61,9 @@ static void put_petition(struct pvmc_buf *b, uint32_t number, enum pvmd_dm what,
     pvmc_buf_put_u32(b, number);
     pvmc_buf_put_u32(b, all_asking->number);
     pvmc_buf_put_u32(b, (uint32_t)what);
-    pvmc_buf_put_u32(b, (uint32_t)(head->length + body->length)); /* a blob of both */
-    pvmc_buf_put_bytes(b, head->data, head->length);
+    pvmc_buf_put_u32(b, (uint32_t)((head ? head->length : 0) + body->length)); /* a blob of both */
+    if (head)
+        pvmc_buf_put_bytes(b, head->data, head->length);
     pvmc_buf_put_bytes(b, body->data, body->length);
 }
 
@@ -99,9 +100,7 @@ void pvmd_ask_master_headed(enum pvmd_dm what, const struct pvmc_buf *head, cons
 
 void pvmd_ask_master(enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answered *answered, void *arg)
 {
-    struct pvmc_buf no_head;
-    pvmc_buf_init(&no_head);
-    pvmd_ask_master_headed(what, &no_head, body, answered, arg);
+    pvmd_ask_master_headed(what, NULL, body, answered, arg);
 }
 
 void pvmd_petition_master_changed(void)

@@ -17,7 +17,7 @@
  */
 void pvmd_ask_master(enum pvmd_dm what, const struct pvmc_buf *body, pvmd_answered *answered, void *arg);
 
-/* The same, with `head` before `body`: for a body that is too large to be copied behind it first. */
+/* The same, with `head`, if not NULL, before `body`: for a body that is too large to be copied behind it first. */
 void pvmd_ask_master_headed(enum pvmd_dm what, const struct pvmc_buf *head, const struct pvmc_buf *body,
                             pvmd_answered *answered, void *arg);
 

@@ -163,4 +163,4 @@ START_TEST(the_only_one_that_can_win_does)
 }
 END_TEST
 
-UNIT_MAIN("contest", the_only_one_that_can_win_does)
+UNIT_MAIN("pvmd_contest", the_only_one_that_can_win_does)
