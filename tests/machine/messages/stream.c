@@ -389,8 +389,8 @@ static void waits_take(void)
     CHECK_EQ(pvm_setsbuf(old), mid);
     CHECK_EQ(pvm_freebuf(mid), 0);
     await(0);
-    say(1);
     int id = pvm_addmhf(peer, TAG_OTHER, -1, handle);
+    say(1);
     await(0);
     while (!handled)
         pvm_nrecv(peer, TAG_NEVER);
