@@ -28,7 +28,7 @@ enum { RANKINGS = 10, TESTS = 5, BUCKETS = 2048, TAG_COUNT = 1, TAG_KEYS, TAG_RA
 
 /*
  * NAS's test keys are those at test_index[]. The ranks of the first `low` of them grow by one with each ranking, those
- * of the others fall: test_rank[] is that of an imagined ranking of number `zero`, from which to count.
+ * of the others fall: test_rank[] is that of an imagined ranking, number zero_low or zero_high.
  */
 static const struct problem {
     char class;
