@@ -62,7 +62,7 @@ struct pvma_connection_statistics {
     uint64_t sds, sd_bytes;      /* frames with data sent for the first time, and their users' octets */
     uint64_t again, again_bytes; /* frames sent again */
     uint64_t again_stat, again_ustat, again_lstat; /* ... by what asked for them */
-    uint64_t inhibited;                            /* not sent again for a STAT, because they were underway */
+    uint64_t inhibited;                            /* listed as missing, but not sent again: they were underway */
     uint64_t polls, stats, ustats, lstats;         /* frames sent; of a STAT in several cells, each */
     uint64_t received;                             /* frames with data taken, each once */
     uint64_t duplicates;                           /* frames with data that had come before */
@@ -89,8 +89,8 @@ struct pvma_place {
 };
 
 /*
- * Takes as many octets as the window has room for, whole items except the last, and returns their number. After less
- * than `bytes`, `writable` follows. Returns 0 on a lost connection.
+ * Takes as many octets as the window has room for and returns their number: with PC-AAL whole items, except the last.
+ * After less than `bytes`, `writable` follows. Returns 0 on a lost connection.
  */
 size_t pvma_connection_write(struct pvma_connection *connection, const void *data, size_t bytes,
                              const struct pvma_place *place);
@@ -99,12 +99,11 @@ size_t pvma_connection_write(struct pvma_connection *connection, const void *dat
 size_t pvma_connection_read(struct pvma_connection *connection, void *buffer, size_t bytes);
 
 size_t pvma_connection_readable(const struct pvma_connection *connection); /* octets that can be read now */
-size_t pvma_connection_room(const struct pvma_connection *connection);     /* octets that a write would take now */
 size_t pvma_connection_unacknowledged(const struct pvma_connection *connection);
 
 /* 0 while the connection lives. */
 enum pvma_cause pvma_connection_lost(const struct pvma_connection *connection);
 
-const struct pvma_connection_statistics *pvma_connection_statistics(const struct pvma_connection *connection);
+const struct pvma_connection_statistics *pvma_connection_statistics(struct pvma_connection *connection);
 
 #endif

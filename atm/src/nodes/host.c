@@ -144,6 +144,11 @@ unsigned pvma_vc_queued(const struct pvma_vc *vc)
     return vc->queued;
 }
 
+uint64_t pvma_vc_useless_cells(const struct pvma_vc *vc)
+{
+    return vc->reassembler.useless_cells;
+}
+
 void pvma_vc_identifiers(const struct pvma_vc *vc, uint16_t *vpi, uint16_t *vci)
 {
     *vpi = vc->ids.sends ? vc->ids.tx_vpi : vc->ids.rx_vpi;
