@@ -165,6 +165,11 @@ uint64_t pvma_vc_cells(const struct pvma_vc *vc)
     return vc->cells;
 }
 
+uint64_t pvma_vc_useless_cells(const struct pvma_vc *vc)
+{
+    return vc->reassembler.useless_cells;
+}
+
 void pvma_vc_identifiers(const struct pvma_vc *vc, uint16_t *vpi, uint16_t *vci)
 {
     *vpi = vc->ids.sends ? vc->ids.tx_vpi : vc->ids.rx_vpi;

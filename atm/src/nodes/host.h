@@ -68,6 +68,9 @@ struct pvma_vc_handler {
  */
 int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie);
 
+/* As pvma_vc_send(), but the processor needs tx_again more: for a PDU of a protocol that sends it again. */
+int pvma_vc_send_again(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie);
+
 /* Sets the handler. Until then, PDUs that arrive are counted as reader_drops and cost no processor time. */
 void pvma_vc_handle(struct pvma_vc *vc, const struct pvma_vc_handler *handler, void *arg);
 
@@ -79,6 +82,9 @@ unsigned pvma_vc_queued(const struct pvma_vc *vc); /* PDUs not sent yet */
 /* Cells that this end has sent, with those of resource management, and the rate of an ABR VC now (0: not ABR). */
 uint64_t pvma_vc_cells(const struct pvma_vc *vc);
 int64_t pvma_vc_abr_rate(const struct pvma_vc *vc);
+
+/* Cells of AAL5 that came for nothing: those of PDUs that reassembly gave up. */
+uint64_t pvma_vc_useless_cells(const struct pvma_vc *vc);
 
 /* VPI and VCI at this host, of the sending direction if there is one, else of the receiving direction. */
 void pvma_vc_identifiers(const struct pvma_vc *vc, uint16_t *vpi, uint16_t *vci);

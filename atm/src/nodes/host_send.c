@@ -386,7 +386,7 @@ static int check_send(const struct pvma_vc *vc, size_t length)
     return 0;
 }
 
-int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie)
+static int send_pdu(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie, pvma_ps more)
 {
     struct pvma_host *host = vc->host;
     int error = check_send(vc, length);
@@ -409,7 +409,7 @@ int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t c
     vc->tx->queued += !floods(host);
     pvma_stage_put(&host->processor, &pdu->job,
                    pvma_host_cost(host, PVMA_COST_tx_pdu) + (pvma_ps)length * pvma_host_cost(host, PVMA_COST_tx_byte) +
-                       pvma_mbufs(length) * pvma_host_cost(host, PVMA_COST_tx_mbuf));
+                       pvma_mbufs(length) * pvma_host_cost(host, PVMA_COST_tx_mbuf) + more);
     return 0;
 }
 
@@ -418,6 +418,16 @@ void pvma_vc_wake(struct pvma_vc *vc)
     if (has_cells(vc))
         join_round(vc);
     pump(vc->tx);
+}
+
+int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie)
+{
+    return send_pdu(vc, data, length, cookie, 0);
+}
+
+int pvma_vc_send_again(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie)
+{
+    return send_pdu(vc, data, length, cookie, pvma_host_cost(vc->host, PVMA_COST_tx_again));
 }
 
 void pvma_vc_inject(struct pvma_vc *vc, struct pvma_cell *cell)

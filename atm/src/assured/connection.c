@@ -1,0 +1,395 @@
+/* connection.c - the engines on the VCs of a host: what is sent next, when to poll, and what the owner is told. */
+#include "connection.h"
+#include <stdlib.h>
+#include <string.h>
+#include "pcaal.h"
+#include "receiver.h"
+#include "sender.h"
+#include "serial.h"
+#include "sscop.h"
+
+enum {
+    FIRST = 1,           /* number of the first SD, as in figure 5.7 */
+    QUEUED_PDUS_MAX = 2, /* in the VC's send queue: one at the processor, one in the adapter, none waits behind them */
+    WINDOW_MIN = 4096,   /* octets */
+    WINDOW_MAX = 64 << 20,
+    END_COOKIE = 1,
+};
+
+struct pvma_connection {
+    struct pvma_sim *sim;
+    struct pvma_vc *vc; /* NULL: lost */
+    struct pvma_connection_settings settings;
+    const struct pvma_connection_events *events;
+    void *arg;
+    struct pvma_pcaal format; /* of PC-AAL */
+    size_t sd_bytes;          /* of SSCOP: octets in the largest SD */
+    struct pvma_sender sender;
+    struct pvma_receiver receiver;
+    struct pvma_event poll_time;
+    bool poll_due;
+    pvma_ps heard;    /* when the peer last answered, or had no reason to */
+    size_t cut_short; /* octets of the SD for which a write had no room; 0: none */
+    enum pvma_cause lost;
+    struct pvma_connection_statistics count;
+    uint64_t bad_cells; /* of PC-AAL: damaged */
+    /* a PDU that the full send queue of the host refused */
+    size_t refused; /* octets; 0: none */
+    bool refused_again;
+    uint8_t *wire;
+};
+
+/* ---- protocols ---- */
+
+static const char *const names[] = {"native", "sscop", "pcaal-1", "pcaal-n", "ece-switching", "ece-duplicating"};
+
+enum { PROTOCOLS = sizeof names / sizeof names[0] };
+
+const char *pvma_protocol_name(enum pvma_protocol protocol)
+{
+    return (unsigned)protocol < PROTOCOLS ? names[protocol] : "?";
+}
+
+bool pvma_protocol_parse(const char *name, enum pvma_protocol *protocol)
+{
+    for (unsigned i = 0; i < PROTOCOLS; i++) {
+        if (!strcmp(name, names[i])) {
+            *protocol = (enum pvma_protocol)i;
+            return true;
+        }
+    }
+    return false;
+}
+
+enum pvma_aal pvma_protocol_aal(enum pvma_protocol protocol)
+{
+    return protocol == PVMA_NATIVE || protocol == PVMA_SSCOP ? PVMA_AAL5 : PVMA_AAL_RAW;
+}
+
+struct pvma_connection_settings pvma_connection_defaults(enum pvma_protocol protocol)
+{
+    return (struct pvma_connection_settings){
+        .protocol = protocol, .poll_interval = 500 * PVMA_MS, .patience = 60 * PVMA_S, .window_bytes = 4 << 20};
+}
+
+static bool is_sscop(const struct pvma_connection *c)
+{
+    return c->settings.protocol == PVMA_SSCOP;
+}
+
+/* ---- sending ---- */
+
+static size_t encode(struct pvma_connection *c, const struct pvma_pdu *pdu)
+{
+    if (is_sscop(c))
+        return pvma_sscop_encode(pdu, c->wire);
+    pvma_pcaal_encode(&c->format, pdu, c->wire);
+    return PVMA_PCAAL_BYTES;
+}
+
+static void count_report(struct pvma_connection *c, const struct pvma_pdu *pdu)
+{
+    c->count.stats += pdu->type == PVMA_STAT;
+    c->count.ustats += pdu->type == PVMA_USTAT;
+}
+
+static void count_sd(struct pvma_connection *c, const struct pvma_pdu *pdu, enum pvma_asked asked)
+{
+    if (asked == PVMA_NEW) {
+        c->count.sds++;
+        c->count.sd_bytes += pdu->length;
+        return;
+    }
+    c->count.again++;
+    c->count.again_bytes += pdu->length;
+    c->count.again_stat += asked == PVMA_BY_STAT;
+    c->count.again_ustat += asked == PVMA_BY_USTAT;
+    c->count.again_lstat += asked == PVMA_BY_LSTAT;
+}
+
+/* The next PDU: reports first, because the peer waits for them, then a POLL, old data, new data. */
+static bool next_pdu(struct pvma_connection *c, struct pvma_pdu *pdu, bool *again)
+{
+    unsigned elements = is_sscop(c) ? PVMA_SSCOP_ELEMENTS_MAX : PVMA_PCAAL_STAT_ELEMENTS;
+    enum pvma_asked asked;
+    *again = false;
+    if (pvma_receiver_report(&c->receiver, elements, is_sscop(c), pdu)) {
+        count_report(c, pdu);
+        return true;
+    }
+    if (c->poll_due || pvma_sender_wants_poll(&c->sender)) {
+        c->poll_due = false;
+        c->count.polls++;
+        pvma_sender_poll(&c->sender, pdu);
+        return true;
+    }
+    if (!pvma_sender_next(&c->sender, pvma_sim_now(c->sim), pdu, &asked))
+        return false;
+    count_sd(c, pdu, asked);
+    *again = asked != PVMA_NEW;
+    return true;
+}
+
+/* False: the host's send queue is full, and `room` will be called. */
+static bool send_octets(struct pvma_connection *c, size_t length, bool again)
+{
+    int error = again ? pvma_vc_send_again(c->vc, c->wire, length, 0) : pvma_vc_send(c->vc, c->wire, length, 0);
+    c->refused = error ? length : 0;
+    c->refused_again = again;
+    if (!error)
+        c->count.ubr_bytes +=
+            (uint64_t)pvma_aal_cells(is_sscop(c) ? PVMA_AAL5 : PVMA_AAL_RAW, length) * PVMA_CELL_BYTES;
+    return !error;
+}
+
+/* Sends as long as the VC's queue is short: what waits in it could not be overtaken. */
+static void pump(struct pvma_connection *c)
+{
+    struct pvma_pdu pdu;
+    bool again, sent = true;
+    if (c->vc && c->refused)
+        sent = send_octets(c, c->refused, c->refused_again);
+    while (sent && c->vc && pvma_vc_queued(c->vc) < QUEUED_PDUS_MAX && next_pdu(c, &pdu, &again))
+        sent = send_octets(c, encode(c, &pdu), again);
+}
+
+/* ---- the end ---- */
+
+static void remember_useless(struct pvma_connection *c)
+{
+    if (c->vc)
+        c->count.useless_cells = pvma_vc_useless_cells(c->vc) + c->bad_cells;
+}
+
+/* Leaves the VC. `tell`: the peer is told, if this PDU reaches it. */
+static void leave(struct pvma_connection *c, enum pvma_cause cause, bool tell)
+{
+    struct pvma_pdu end = {.type = PVMA_END, .cause = (int)cause};
+    if (!c->vc)
+        return;
+    remember_useless(c);
+    pvma_sim_cancel(c->sim, &c->poll_time);
+    pvma_vc_handle(c->vc, NULL, NULL);
+    if (tell)
+        pvma_vc_send(c->vc, c->wire, encode(c, &end), END_COOKIE);
+    c->vc = NULL;
+    c->lost = cause;
+}
+
+/* The last thing in an event: the owner may free the connection. */
+static void lose(struct pvma_connection *c, enum pvma_cause cause, bool tell)
+{
+    if (!c->vc)
+        return;
+    leave(c, cause, tell);
+    if (c->events->lost)
+        c->events->lost(c->arg, cause);
+}
+
+/* ---- polling ---- */
+
+static void watch(struct pvma_connection *c)
+{
+    if (pvma_event_is_scheduled(&c->poll_time))
+        return;
+    c->heard = pvma_sim_now(c->sim);
+    pvma_sim_after(c->sim, &c->poll_time, c->settings.poll_interval);
+}
+
+static void poll_now(struct pvma_event *event)
+{
+    struct pvma_connection *c = PVMA_OF(event, struct pvma_connection, poll_time);
+    if (!pvma_sender_waits(&c->sender))
+        return;
+    if (pvma_sim_now(c->sim) - c->heard >= c->settings.patience) {
+        lose(c, PVMA_CAUSE_TIMEOUT, true);
+        return;
+    }
+    c->poll_due = true;
+    pvma_sim_after(c->sim, event, c->settings.poll_interval);
+    pump(c);
+}
+
+/* ---- receiving ---- */
+
+static bool decode(struct pvma_connection *c, struct pvma_pdu *pdu, const uint8_t *data, size_t length)
+{
+    if (is_sscop(c))
+        return pvma_sscop_decode(pdu, data, length);
+    if (length == PVMA_PCAAL_BYTES && pvma_pcaal_decode(&c->format, pdu, data, pvma_sim_now(c->sim)))
+        return true;
+    c->bad_cells++;
+    return false;
+}
+
+static void take_data(struct pvma_connection *c, const struct pvma_pdu *pdu)
+{
+    enum pvma_taken taken = pvma_receiver_take(&c->receiver, pdu);
+    c->count.received += taken == PVMA_TAKEN && pdu->type == PVMA_SD;
+    c->count.duplicates += taken == PVMA_DUPLICATE;
+    c->count.refused += taken == PVMA_REFUSED;
+}
+
+static void take_report(struct pvma_connection *c, const struct pvma_pdu *pdu)
+{
+    if (!pvma_sender_take(&c->sender, pdu)) {
+        c->count.refused++;
+        return;
+    }
+    c->heard = pvma_sim_now(c->sim);
+    c->count.inhibited = c->sender.inhibited;
+}
+
+static void tell_owner(struct pvma_connection *c, size_t readable_before)
+{
+    bool room = c->cut_short && pvma_sender_room(&c->sender) >= c->cut_short;
+    if (c->receiver.readable > readable_before && c->events->readable)
+        c->events->readable(c->arg);
+    if (!room)
+        return;
+    c->cut_short = 0;
+    if (c->events->writable)
+        c->events->writable(c->arg);
+}
+
+static void received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t length)
+{
+    struct pvma_connection *c = arg;
+    struct pvma_pdu pdu;
+    size_t readable = c->receiver.readable;
+    (void)vc;
+    if (!decode(c, &pdu, data, length)) {
+        c->count.refused++;
+        return;
+    }
+    if (pdu.type == PVMA_END) {
+        lose(c, pdu.cause ? (enum pvma_cause)pdu.cause : PVMA_CAUSE_NORMAL, false);
+        return;
+    }
+    if (pdu.type == PVMA_SD || pdu.type == PVMA_POLL)
+        take_data(c, &pdu);
+    else
+        take_report(c, &pdu);
+    pump(c);
+    tell_owner(c, readable);
+}
+
+static void sent(void *arg, struct pvma_vc *vc, uint64_t cookie)
+{
+    (void)vc, (void)cookie;
+    pump(arg);
+}
+
+static void dropped(void *arg, struct pvma_vc *vc, uint64_t cookie, enum pvma_drop why)
+{
+    (void)vc, (void)cookie;
+    if (why == PVMA_DROP_QUEUE) /* as if a cell had been lost */
+        pump(arg);
+}
+
+static void room(void *arg, struct pvma_vc *vc)
+{
+    (void)vc;
+    pump(arg);
+}
+
+static void closed(void *arg, struct pvma_vc *vc, int cause)
+{
+    (void)vc;
+    lose(arg, (enum pvma_cause)cause, false);
+}
+
+static const struct pvma_vc_handler handler = {
+    .received = received, .sent = sent, .dropped = dropped, .room = room, .closed = closed};
+
+/* ---- life ---- */
+
+static size_t window_of(const struct pvma_connection *c, size_t wanted)
+{
+    size_t least = is_sscop(c) ? 2 * c->sd_bytes : WINDOW_MIN;
+    wanted = wanted < WINDOW_MAX ? wanted : WINDOW_MAX;
+    return wanted < least ? least : wanted;
+}
+
+struct pvma_connection *pvma_connection_new(const struct pvma_connection_vcs *vcs,
+                                            const struct pvma_connection_settings *settings,
+                                            const struct pvma_connection_events *events, void *arg)
+{
+    struct pvma_connection *c = pvma_new(sizeof *c);
+    c->vc = vcs->ordinary;
+    c->sim = pvma_host_node(pvma_vc_host(c->vc))->sim;
+    c->settings = *settings;
+    c->events = events;
+    c->arg = arg;
+    c->format = (struct pvma_pcaal){.several = settings->protocol != PVMA_PCAAL_1};
+    c->sd_bytes = pvma_sscop_sd_bytes(pvma_vc_mtu(c->vc));
+    c->wire = pvma_new(is_sscop(c) ? PVMA_SSCOP_PDU_MAX : PVMA_PCAAL_BYTES);
+    unsigned bits = is_sscop(c) ? PVMA_SERIAL_SSCOP : PVMA_SERIAL_PCAAL;
+    size_t window = window_of(c, settings->window_bytes);
+    pvma_sender_init(&c->sender, bits, window, FIRST);
+    pvma_receiver_init(&c->receiver, bits, window, FIRST);
+    pvma_event_init(&c->poll_time, PVMA_EVENT_USER, poll_now);
+    pvma_vc_handle(c->vc, &handler, c);
+    return c;
+}
+
+void pvma_connection_free(struct pvma_connection *c)
+{
+    if (!c)
+        return;
+    leave(c, PVMA_CAUSE_NORMAL, true);
+    pvma_sender_free(&c->sender);
+    pvma_receiver_free(&c->receiver);
+    free(c->wire);
+    free(c);
+}
+
+/* ---- its owner's side ---- */
+
+size_t pvma_connection_write(struct pvma_connection *c, const void *data, size_t bytes, const struct pvma_place *place)
+{
+    size_t most = is_sscop(c) ? c->sd_bytes : pvma_pcaal_sd_bytes(&c->format, place->item_bytes), done = 0;
+    if (!c->vc)
+        return 0;
+    while (done < bytes) {
+        size_t part = bytes - done < most ? bytes - done : most;
+        if (!pvma_sender_put(&c->sender, (const uint8_t *)data + done, part, place->tag,
+                             place->offset + (uint32_t)done)) {
+            c->cut_short = part;
+            break;
+        }
+        done += part;
+    }
+    if (done)
+        watch(c);
+    pump(c);
+    return done;
+}
+
+size_t pvma_connection_read(struct pvma_connection *c, void *buffer, size_t bytes)
+{
+    size_t done = pvma_receiver_read(&c->receiver, buffer, bytes);
+    pump(c);
+    return done;
+}
+
+size_t pvma_connection_readable(const struct pvma_connection *c)
+{
+    return c->receiver.readable;
+}
+
+size_t pvma_connection_unacknowledged(const struct pvma_connection *c)
+{
+    return pvma_sender_waits(&c->sender) ? c->sender.charge : 0;
+}
+
+enum pvma_cause pvma_connection_lost(const struct pvma_connection *c)
+{
+    return c->lost;
+}
+
+const struct pvma_connection_statistics *pvma_connection_statistics(struct pvma_connection *c)
+{
+    remember_useless(c);
+    return &c->count;
+}
