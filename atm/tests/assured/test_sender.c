@@ -1,4 +1,5 @@
-/* test_sender.c - the sending side: Retransmit1 and 2, repetition, priorities, the window, and reports that are none. */
+/* test_sender.c - the sending side: Retransmit1 and 2, repetition, priorities, the window, and reports that are none.
+ */
 #include "wires.h"
 
 static struct pvma_sender sender;
