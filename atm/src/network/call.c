@@ -163,10 +163,10 @@ static int take_channels(struct pvma_call *call)
         return PVMA_CAUSE_NO_ROUTE;
     call->port = (unsigned)way;
     const struct pvma_port *port = &call->control->node->port[way];
-    int cause = pvma_channel_take(port->out, &contract->wanted, &contract->minimum, &call->out);
+    int cause = pvma_channel_take_counted(port->out, &contract->wanted, &contract->minimum, &call->out);
     if (cause || contract->flow != PVMA_DUPLEX)
         return cause;
-    return pvma_channel_take(port->in, &contract->back_wanted, &contract->back_minimum, &call->back);
+    return pvma_channel_take_counted(port->in, &contract->back_wanted, &contract->back_minimum, &call->back);
 }
 
 /* The caller's end exists from the start and holds PDUs that arrive before the answer. */

@@ -27,12 +27,21 @@ static void add_node(struct pvma_net *net, const struct pvma_topo_node *t)
     net->node_count++;
 }
 
+/* The fewer of both ends; 0: any number. */
+static uint32_t vci_limit(const struct pvma_net *net, const struct pvma_topo_link *t)
+{
+    uint32_t a = net->topology->nodes[t->a].vcis, b = net->topology->nodes[t->b].vcis;
+    return !a || (b && b < a) ? b : a;
+}
+
 static void add_link(struct pvma_net *net, const struct pvma_topo_link *t)
 {
     uint64_t seed = pvma_sim_seed(net->sim);
     struct pvma_node *a = net->nodes[t->a], *b = net->nodes[t->b];
     net->links[net->link_count++] = pvma_link_new(a, t->a_port, b, t->b_port, &t->options, seed);
     net->links[net->link_count++] = pvma_link_new(b, t->b_port, a, t->a_port, &t->options, seed);
+    for (size_t i = net->link_count - 2; i < net->link_count; i++)
+        net->links[i]->vci_limit = vci_limit(net, t);
 }
 
 /* ---- permanent VCs ---- */

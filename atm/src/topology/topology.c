@@ -94,7 +94,7 @@ static const struct {
     const char *form;
 } kinds[] = {
     {"profile", pvma_read_profile, 2, "profile NAME like=PROFILE [cost=value ...]"},
-    {"host", pvma_read_host, 1, "host NAME [profile=PROFILE] [adapters=NUMBER]"},
+    {"host", pvma_read_host, 1, "host NAME [profile=PROFILE] [adapters=NUMBER] [vcis=NUMBER]"},
     {"switch", pvma_read_switch, 1, "switch NAME [model=MODEL] [option=value ...]"},
     {"link", pvma_read_link, 2, "link NODE NODE [rate=RATE] [delay=TIME] [loss=P] [ber=P] [t309=TIME]"},
     {"pvc", pvma_read_pvc, 2, "pvc HOST HOST [aal=5] [option=value ...]"},

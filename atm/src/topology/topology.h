@@ -22,6 +22,7 @@ struct pvma_topo_node {
     bool is_host;
     const struct pvma_profile *profile; /* of a host; static or owned by the topology */
     uint32_t adapters;                  /* of a host, each for one link; 0: one */
+    uint32_t vcis;                      /* of a host: VCs that each link may carry; 0: any number */
     struct pvma_switch_options sw;      /* of a switch */
     unsigned links;                     /* number of links at this node */
 };

@@ -52,6 +52,14 @@ void pvma_topology_dot(const struct pvma_topology *t, FILE *out)
 
 /* ---- the list ---- */
 
+static void list_host(const struct pvma_topo_node *node, FILE *out)
+{
+    fprintf(out, "host %s profile=%s adapters=%u", node->name, node->profile->name, node->adapters);
+    if (node->vcis)
+        fprintf(out, " vcis=%u", node->vcis);
+    fprintf(out, "\n");
+}
+
 static void list_switch(const struct pvma_topo_node *node, FILE *out)
 {
     static const char *const buffers[] = {"infinite", "", "count:"}, *const police[] = {"no", "drop", "tag"};
@@ -179,8 +187,7 @@ void pvma_topology_list(const struct pvma_topology *t, FILE *out)
         list_profile(t->profiles[i], out);
     for (size_t i = 0; i < t->node_count; i++) {
         if (t->nodes[i].is_host)
-            fprintf(out, "host %s profile=%s adapters=%u\n", t->nodes[i].name, t->nodes[i].profile->name,
-                    t->nodes[i].adapters);
+            list_host(&t->nodes[i], out);
         else
             list_switch(&t->nodes[i], out);
     }
