@@ -395,7 +395,7 @@ END_TEST
 /* Sends octets on a station's VC to its server, as a broken host would, or from the server to the station. */
 static void inject(struct site *site, bool to_server, const struct pvma_overlay_message *m)
 {
-    struct pvma_station *station = &site->overlay->stations[4]; /* h1 */
+    struct pvma_overlay_station *station = &site->overlay->stations[4]; /* h1 */
     struct pvma_hop_end *from = to_server ? station->end : station->server_end;
     uint8_t wire[PVMA_OVERLAY_MAX];
     struct pvma_overlay_message message = *m;
@@ -418,7 +418,7 @@ START_TEST(wrong_messages)
         pvma_vc_send(site.overlay->stations[4].end->vc, "\1\1\0\77\0\0\0\0x", 9, 0); /* a packet of no connection */
         pvma_sim_run(site.lab.sim);
         ck_assert_uint_eq(count(&site).malformed, 2);
-        ck_assert_uint_eq(count(&site).lost, 1);
+        ck_assert_uint_eq(count(&site).late, 1);
         for (int type = PVMA_OVERLAY_ACK; type <= PVMA_OVERLAY_RELEASED; type++) {
             for (int i = 0; i < 32; i++) {
                 struct pvma_overlay_message m = {.type = (enum pvma_overlay_type)type,

@@ -8,10 +8,10 @@
 
 /* ---- for the parts ---- */
 
-struct pvma_station *pvma_overlay_station(const struct pvma_overlay *overlay, struct pvma_address address)
+struct pvma_overlay_station *pvma_overlay_station_of(const struct pvma_overlay *overlay, struct pvma_address address)
 {
     struct pvma_host *host = pvma_net_host_with(overlay->net, address);
-    struct pvma_station *station = host ? &overlay->stations[pvma_host_node(host)->number] : NULL;
+    struct pvma_overlay_station *station = host ? &overlay->stations[pvma_host_node(host)->number] : NULL;
     return station && station->host ? station : NULL;
 }
 
@@ -46,8 +46,8 @@ static void links_changed(void *arg)
 
 static void fail_or_start(struct pvma_event *event)
 {
-    struct pvma_server *server = PVMA_OF(event, struct pvma_server, event);
-    pvma_server_set_down(server, !server->is_down);
+    struct pvma_overlay_server *server = PVMA_OF(event, struct pvma_overlay_server, event);
+    pvma_overlay_server_set_down(server, !server->is_down);
     if (server->is_down && server->topo->down_for)
         pvma_sim_after(server->overlay->sim, event, server->topo->down_for);
 }
@@ -56,7 +56,7 @@ static void fail_or_start(struct pvma_event *event)
 
 /* Adds a VC between a station or a server, at end 0, and a server. NULL after a message: it does not fit. */
 static struct pvma_hop *add_hop(struct pvma_overlay *overlay, unsigned line, struct pvma_host *a,
-                                const struct pvma_server *b, bool counts)
+                                const struct pvma_overlay_server *b, bool counts)
 {
     int cause;
     struct pvma_hop *hop =
@@ -69,7 +69,7 @@ static struct pvma_hop *add_hop(struct pvma_overlay *overlay, unsigned line, str
     return hop;
 }
 
-static bool join(struct pvma_overlay *overlay, struct pvma_server *a, struct pvma_server *b)
+static bool join(struct pvma_overlay *overlay, struct pvma_overlay_server *a, struct pvma_overlay_server *b)
 {
     if (a == b || a->neighbours[b->number])
         return true;
@@ -78,8 +78,8 @@ static bool join(struct pvma_overlay *overlay, struct pvma_server *a, struct pvm
         return false;
     a->neighbours[b->number] = &hop->end[0];
     b->neighbours[a->number] = &hop->end[1];
-    pvma_hop_use(&hop->end[0], &pvma_server_user, a);
-    pvma_hop_use(&hop->end[1], &pvma_server_user, b);
+    pvma_hop_use(&hop->end[0], &pvma_overlay_server_user, a);
+    pvma_hop_use(&hop->end[1], &pvma_overlay_server_user, b);
     return true;
 }
 
@@ -99,16 +99,16 @@ static bool join_servers(struct pvma_overlay *overlay)
 static bool add_station(struct pvma_overlay *overlay, unsigned node, size_t mtu)
 {
     const struct pvma_topo_node *t = &overlay->topology->nodes[node];
-    struct pvma_station *station = &overlay->stations[node];
+    struct pvma_overlay_station *station = &overlay->stations[node];
     struct pvma_host *host = pvma_net_host(overlay->net, t->name);
-    struct pvma_server *server = &overlay->servers[t->server - 1];
+    struct pvma_overlay_server *server = &overlay->servers[t->server - 1];
     struct pvma_hop *hop = add_hop(overlay, t->line, host, server, true);
     if (!hop)
         return false;
-    *station = (struct pvma_station){
+    *station = (struct pvma_overlay_station){
         .overlay = overlay, .host = host, .server = server, .end = &hop->end[0], .server_end = &hop->end[1]};
-    pvma_hop_use(station->end, &pvma_station_user, station);
-    pvma_hop_use(station->server_end, &pvma_server_user, server);
+    pvma_hop_use(station->end, &pvma_overlay_station_user, station);
+    pvma_hop_use(station->server_end, &pvma_overlay_server_user, server);
     size_t own = pvma_host_mtu(host);
     pvma_host_set_mtu(host, (own < mtu ? own : mtu) - PVMA_OVERLAY_HEADER);
     return true;
@@ -140,12 +140,12 @@ static bool add_servers(struct pvma_overlay *overlay)
     const struct pvma_topology *t = overlay->topology;
     bool good = true;
     for (unsigned i = 0; i < t->server_count; i++) {
-        struct pvma_server *server = &overlay->servers[overlay->server_count++];
-        *server = (struct pvma_server){.overlay = overlay,
-                                       .number = i,
-                                       .topo = &t->servers[i],
-                                       .host = pvma_net_host(overlay->net, t->nodes[t->servers[i].host].name),
-                                       .neighbours = pvma_new(t->server_count * sizeof(struct pvma_hop_end *))};
+        struct pvma_overlay_server *server = &overlay->servers[overlay->server_count++];
+        *server = (struct pvma_overlay_server){.overlay = overlay,
+                                               .number = i,
+                                               .topo = &t->servers[i],
+                                               .host = pvma_net_host(overlay->net, t->nodes[t->servers[i].host].name),
+                                               .neighbours = pvma_new(t->server_count * sizeof(struct pvma_hop_end *))};
         pvma_event_init(&server->event, PVMA_EVENT_OVERLAY, fail_or_start);
         if (server->topo->down_at != PVMA_NEVER)
             pvma_sim_at(overlay->sim, &server->event, server->topo->down_at);
@@ -183,7 +183,7 @@ struct pvma_overlay *pvma_overlay_new(struct pvma_net *net, const struct pvma_to
         pvma_overlay_free(overlay);
         return NULL;
     }
-    pvma_net_set_broker(net, &pvma_station_broker, overlay);
+    pvma_net_set_broker(net, &pvma_overlay_station_broker, overlay);
     pvma_net_watch_links(net, links_changed, overlay);
     return overlay;
 }
@@ -195,10 +195,10 @@ void pvma_overlay_free(struct pvma_overlay *overlay)
     pvma_net_set_broker(overlay->net, NULL, NULL);
     pvma_net_watch_links(overlay->net, NULL, NULL);
     for (size_t i = 0; i < overlay->node_count; i++)
-        pvma_station_close(&overlay->stations[i]);
+        pvma_overlay_station_close(&overlay->stations[i]);
     for (size_t i = 0; i < overlay->server_count; i++) {
         pvma_sim_cancel(overlay->sim, &overlay->servers[i].event);
-        pvma_server_close(&overlay->servers[i]);
+        pvma_overlay_server_close(&overlay->servers[i]);
     }
     for (size_t i = 0; i < overlay->hop_count; i++)
         pvma_hop_free(overlay->hops[i]);
@@ -224,10 +224,10 @@ size_t pvma_overlay_in_use(const struct pvma_overlay *overlay)
 {
     size_t count = 0;
     for (size_t i = 0; i < overlay->server_count; i++)
-        count += pvma_server_in_use(&overlay->servers[i]);
+        count += pvma_overlay_server_in_use(&overlay->servers[i]);
     for (size_t i = 0; i < overlay->node_count; i++)
         if (overlay->stations[i].host)
-            count += pvma_station_in_use(&overlay->stations[i]);
+            count += pvma_overlay_station_in_use(&overlay->stations[i]);
     for (size_t i = 0; i < overlay->hop_count; i++)
         count += overlay->hops[i]->end[0].mids.used + overlay->hops[i]->end[1].mids.used;
     return count;
@@ -244,7 +244,8 @@ void pvma_overlay_report(const struct pvma_overlay *overlay, FILE *out)
                 {"direct connections", c.dialled},    {"relayed connections", c.relayed},
                 {"signalling messages", c.messages},  {"signalling repeated", c.repeated},
                 {"malformed messages", c.malformed},  {"refused messages", c.refused},
-                {"packets relayed", c.packets},       {"packets lost in servers", c.lost}};
+                {"packets relayed", c.packets},       {"packets lost in servers", c.lost},
+                {"packets too late", c.late}};
     fprintf(out, "overlay\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].value)

@@ -32,7 +32,8 @@ struct pvma_overlay_counters {
     uint64_t malformed;  /* PDUs that were no message of the present epoch */
     uint64_t refused;    /* messages that made no sense where they arrived */
     uint64_t packets;    /* relayed by a server */
-    uint64_t lost;       /* packets for which a server had no room, or no connection */
+    uint64_t lost;       /* packets for which a server had no room */
+    uint64_t late;       /* packets of connections that had ended */
 };
 
 /*

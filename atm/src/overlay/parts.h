@@ -23,7 +23,7 @@ struct pvma_work {
     uint8_t data[];
 };
 
-struct pvma_server {
+struct pvma_overlay_server {
     struct pvma_overlay *overlay;
     unsigned number;
     const struct pvma_topo_server *topo;
@@ -37,10 +37,10 @@ struct pvma_server {
     struct pvma_event event; /* its next end or start */
 };
 
-struct pvma_station {
+struct pvma_overlay_station {
     struct pvma_overlay *overlay;
     struct pvma_host *host;
-    struct pvma_server *server;
+    struct pvma_overlay_server *server;
     struct pvma_hop_end *end;        /* at the station */
     struct pvma_hop_end *server_end; /* of the same hop */
     struct pvma_connection *connections;
@@ -57,9 +57,9 @@ struct pvma_overlay {
     const struct pvma_topo_overlay *options;
     struct pvma_hop **hops;
     size_t hop_count;
-    struct pvma_server *servers;
+    struct pvma_overlay_server *servers;
     size_t server_count;
-    struct pvma_station *stations; /* by the number of the node; host NULL: it is none */
+    struct pvma_overlay_station *stations; /* by the number of the node; host NULL: it is none */
     size_t node_count;
     struct pvma_overlay_counters counters;
     struct pvma_hop_counters hop_counters;
@@ -68,7 +68,7 @@ struct pvma_overlay {
 /* ---- overlay.c ---- */
 
 /* The station of an address; NULL: it has none. */
-struct pvma_station *pvma_overlay_station(const struct pvma_overlay *overlay, struct pvma_address address);
+struct pvma_overlay_station *pvma_overlay_station_of(const struct pvma_overlay *overlay, struct pvma_address address);
 
 /* Adds work to a list; `cost` later, done() is called. */
 struct pvma_work *pvma_work_new(struct pvma_work **list, void *owner, struct pvma_hop_end *end,
@@ -85,19 +85,19 @@ unsigned pvma_overlay_distance(const struct pvma_overlay *overlay, unsigned from
 
 /* ---- server.c ---- */
 
-extern const struct pvma_hop_user pvma_server_user;
+extern const struct pvma_hop_user pvma_overlay_server_user;
 
 /* Ends or starts the process. */
-void pvma_server_set_down(struct pvma_server *server, bool is_down);
-size_t pvma_server_in_use(const struct pvma_server *server);
-void pvma_server_close(struct pvma_server *server);
+void pvma_overlay_server_set_down(struct pvma_overlay_server *server, bool is_down);
+size_t pvma_overlay_server_in_use(const struct pvma_overlay_server *server);
+void pvma_overlay_server_close(struct pvma_overlay_server *server);
 
 /* ---- station.c ---- */
 
-extern const struct pvma_hop_user pvma_station_user;
-extern const struct pvma_broker pvma_station_broker;
+extern const struct pvma_hop_user pvma_overlay_station_user;
+extern const struct pvma_broker pvma_overlay_station_broker;
 
-size_t pvma_station_in_use(const struct pvma_station *station);
-void pvma_station_close(struct pvma_station *station);
+size_t pvma_overlay_station_in_use(const struct pvma_overlay_station *station);
+void pvma_overlay_station_close(struct pvma_overlay_station *station);
 
 #endif

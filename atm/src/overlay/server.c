@@ -13,38 +13,38 @@ struct pvma_relay {
     struct pvma_relay *prev, *next;
 };
 
-static bool is_ring(const struct pvma_server *server)
+static bool is_ring(const struct pvma_overlay_server *server)
 {
     return server->overlay->options->shape == PVMA_RING;
 }
 
-static void refuse(struct pvma_server *server)
+static void refuse(struct pvma_overlay_server *server)
 {
     server->overlay->counters.refused++;
 }
 
 /* The station that a message names, if it is one of this server's. */
-static struct pvma_station *own_station(const struct pvma_server *server, struct pvma_address address)
+static struct pvma_overlay_station *own_station(const struct pvma_overlay_server *server, struct pvma_address address)
 {
-    struct pvma_station *station = pvma_overlay_station(server->overlay, address);
+    struct pvma_overlay_station *station = pvma_overlay_station_of(server->overlay, address);
     return station && station->server == server ? station : NULL;
 }
 
-static bool is_from_caller(const struct pvma_server *server, const struct pvma_hop_end *end,
+static bool is_from_caller(const struct pvma_overlay_server *server, const struct pvma_hop_end *end,
                            const struct pvma_overlay_message *m)
 {
-    const struct pvma_station *caller = own_station(server, m->caller);
+    const struct pvma_overlay_station *caller = own_station(server, m->caller);
     return caller && caller->server_end == end;
 }
 
 /* ---- addresses ---- */
 
-static void forward_question(struct pvma_server *server, struct pvma_overlay_message *m);
+static void forward_question(struct pvma_overlay_server *server, struct pvma_overlay_message *m);
 
 /* The answer is at the caller's server. A ring may have the address on the other side of what is down. */
-static void deliver_answer(struct pvma_server *server, struct pvma_overlay_message *m)
+static void deliver_answer(struct pvma_overlay_server *server, struct pvma_overlay_message *m)
 {
-    struct pvma_station *caller = own_station(server, m->caller);
+    struct pvma_overlay_station *caller = own_station(server, m->caller);
     if (!caller) {
         refuse(server);
     } else if (m->cause == PVMA_CAUSE_LINK_DOWN && is_ring(server) && !m->second) {
@@ -59,7 +59,7 @@ static void deliver_answer(struct pvma_server *server, struct pvma_overlay_messa
 }
 
 /* Takes an answer the way that its question came. */
-static void return_answer(struct pvma_server *server, struct pvma_overlay_message *m)
+static void return_answer(struct pvma_overlay_server *server, struct pvma_overlay_message *m)
 {
     if (m->origin == server->number) {
         deliver_answer(server, m);
@@ -71,7 +71,7 @@ static void return_answer(struct pvma_server *server, struct pvma_overlay_messag
     pvma_hop_signal(end, m);
 }
 
-static void answer(struct pvma_server *server, struct pvma_overlay_message *m, int cause)
+static void answer(struct pvma_overlay_server *server, struct pvma_overlay_message *m, int cause)
 {
     m->type = PVMA_OVERLAY_ADDRESS;
     m->cause = (uint8_t)cause;
@@ -80,10 +80,11 @@ static void answer(struct pvma_server *server, struct pvma_overlay_message *m, i
 }
 
 /* The neighbour that a question goes to next; NULL: it has been everywhere. */
-static struct pvma_hop_end *next_for_question(const struct pvma_server *server, const struct pvma_overlay_message *m)
+static struct pvma_hop_end *next_for_question(const struct pvma_overlay_server *server,
+                                              const struct pvma_overlay_message *m)
 {
     const struct pvma_overlay *overlay = server->overlay;
-    const struct pvma_station *called = pvma_overlay_station(overlay, m->called);
+    const struct pvma_overlay_station *called = pvma_overlay_station_of(overlay, m->called);
     unsigned next;
     if (is_ring(server))
         next = pvma_overlay_next(overlay, server->number, 0, m->turned);
@@ -94,7 +95,7 @@ static struct pvma_hop_end *next_for_question(const struct pvma_server *server, 
     return next == server->number || (is_ring(server) && next == m->origin) ? NULL : server->neighbours[next];
 }
 
-static void forward_question(struct pvma_server *server, struct pvma_overlay_message *m)
+static void forward_question(struct pvma_overlay_server *server, struct pvma_overlay_message *m)
 {
     struct pvma_hop_end *next = next_for_question(server, m);
     if (!next || m->hops >= server->overlay->server_count) {
@@ -109,19 +110,20 @@ static void forward_question(struct pvma_server *server, struct pvma_overlay_mes
     }
 }
 
-static bool may_be_direct(const struct pvma_server *server, const struct pvma_overlay_message *m)
+static bool may_be_direct(const struct pvma_overlay_server *server, const struct pvma_overlay_message *m)
 {
     int direct = server->overlay->options->direct;
     return direct == PVMA_DIRECT_ALL || (direct == PVMA_DIRECT_SERVER && m->origin == server->number);
 }
 
-static void take_question(struct pvma_server *server, const struct pvma_hop_end *end, struct pvma_overlay_message *m)
+static void take_question(struct pvma_overlay_server *server, const struct pvma_hop_end *end,
+                          struct pvma_overlay_message *m)
 {
     if (is_from_caller(server, end, m)) {
         m->origin = (uint16_t)server->number;
         m->hops = 0;
     }
-    const struct pvma_station *called = own_station(server, m->called);
+    const struct pvma_overlay_station *called = own_station(server, m->called);
     if (!called) {
         forward_question(server, m);
         return;
@@ -137,14 +139,14 @@ static int side_of(const struct pvma_relay *relay, const struct pvma_hop_end *en
     return relay->end[1] == end && relay->mid[1] == mid;
 }
 
-static void drop_relay(struct pvma_server *server, struct pvma_relay *relay)
+static void drop_relay(struct pvma_overlay_server *server, struct pvma_relay *relay)
 {
     DL_DELETE(server->relays, relay);
     free(relay);
 }
 
 /* The shorter way round; the other one if that has failed, or its first VC is down. */
-static void choose_way(const struct pvma_server *server, struct pvma_overlay_message *m)
+static void choose_way(const struct pvma_overlay_server *server, struct pvma_overlay_message *m)
 {
     const struct pvma_overlay *overlay = server->overlay;
     if (!is_ring(server) || m->server == server->number)
@@ -158,18 +160,18 @@ static void choose_way(const struct pvma_server *server, struct pvma_overlay_mes
 }
 
 /* The end at which a connection leaves this server; NULL: the message makes no sense. */
-static struct pvma_hop_end *way_out(const struct pvma_server *server, const struct pvma_overlay_message *m)
+static struct pvma_hop_end *way_out(const struct pvma_overlay_server *server, const struct pvma_overlay_message *m)
 {
     const struct pvma_overlay *overlay = server->overlay;
     if (m->hops >= overlay->server_count)
         return NULL;
     if (m->server != server->number)
         return server->neighbours[pvma_overlay_next(overlay, server->number, m->server, m->turned)];
-    const struct pvma_station *called = own_station(server, m->called);
+    const struct pvma_overlay_station *called = own_station(server, m->called);
     return called ? called->server_end : NULL;
 }
 
-static void set_up(struct pvma_server *server, struct pvma_hop_end *end, struct pvma_overlay_message *m)
+static void set_up(struct pvma_overlay_server *server, struct pvma_hop_end *end, struct pvma_overlay_message *m)
 {
     struct pvma_relay *relay = pvma_new(sizeof *relay);
     *relay = (struct pvma_relay){.end = {end}, .mid = {m->mid}};
@@ -202,7 +204,7 @@ static void set_up(struct pvma_server *server, struct pvma_hop_end *end, struct 
     pvma_hop_signal(out, m);
 }
 
-static void connect(struct pvma_server *server, const struct pvma_hop_end *end, struct pvma_overlay_message *m)
+static void connect(struct pvma_overlay_server *server, const struct pvma_hop_end *end, struct pvma_overlay_message *m)
 {
     const struct pvma_relay *relay = pvma_hop_mid(end, m->mid);
     if (!relay) /* released meanwhile */
@@ -216,7 +218,7 @@ static void connect(struct pvma_server *server, const struct pvma_hop_end *end, 
     pvma_hop_signal(relay->end[0], m);
 }
 
-static void release(struct pvma_server *server, struct pvma_hop_end *end, const struct pvma_overlay_message *m)
+static void release(struct pvma_overlay_server *server, struct pvma_hop_end *end, const struct pvma_overlay_message *m)
 {
     struct pvma_relay *relay = pvma_hop_take_release(end, m);
     if (!relay)
@@ -228,7 +230,7 @@ static void release(struct pvma_server *server, struct pvma_hop_end *end, const 
 
 /* ---- the processor ---- */
 
-static void act(struct pvma_server *server, struct pvma_hop_end *end, struct pvma_overlay_message *m)
+static void act(struct pvma_overlay_server *server, struct pvma_hop_end *end, struct pvma_overlay_message *m)
 {
     if (m->origin >= server->overlay->server_count || m->server >= server->overlay->server_count) {
         refuse(server);
@@ -257,11 +259,11 @@ static void act(struct pvma_server *server, struct pvma_hop_end *end, struct pvm
     }
 }
 
-static void pass_on(struct pvma_server *server, const struct pvma_work *work)
+static void pass_on(struct pvma_overlay_server *server, const struct pvma_work *work)
 {
     const struct pvma_relay *relay = pvma_hop_mid(work->end, work->m.mid);
     if (!relay) {
-        server->overlay->counters.lost++;
+        server->overlay->counters.late++;
         return;
     }
     int other = !side_of(relay, work->end, work->m.mid);
@@ -272,7 +274,7 @@ static void pass_on(struct pvma_server *server, const struct pvma_work *work)
 static void done(struct pvma_job *job)
 {
     struct pvma_work *work = PVMA_OF(job, struct pvma_work, job);
-    struct pvma_server *server = work->owner;
+    struct pvma_overlay_server *server = work->owner;
     bool is_packet = work->m.type == PVMA_OVERLAY_DATA;
     bool is_stale = work->life != server->life || work->m.epoch != work->end->hop->epoch;
     server->work_packets -= is_packet;
@@ -285,7 +287,7 @@ static void done(struct pvma_job *job)
     pvma_work_free(&server->work, work);
 }
 
-static void spend(struct pvma_server *server, struct pvma_work *work, pvma_ps cost)
+static void spend(struct pvma_overlay_server *server, struct pvma_work *work, pvma_ps cost)
 {
     work->life = server->life;
     work->job.done = done;
@@ -294,7 +296,7 @@ static void spend(struct pvma_server *server, struct pvma_work *work, pvma_ps co
 
 static bool take_signal(void *arg, struct pvma_hop_end *end, const struct pvma_overlay_message *m)
 {
-    struct pvma_server *server = arg;
+    struct pvma_overlay_server *server = arg;
     if (server->work_messages >= MESSAGES_MAX)
         return false;
     server->work_messages++;
@@ -304,7 +306,7 @@ static bool take_signal(void *arg, struct pvma_hop_end *end, const struct pvma_o
 
 static void take_packet(void *arg, struct pvma_hop_end *end, uint16_t mid, const uint8_t *data, size_t length)
 {
-    struct pvma_server *server = arg;
+    struct pvma_overlay_server *server = arg;
     struct pvma_overlay_message m = {.type = PVMA_OVERLAY_DATA, .mid = mid, .epoch = end->hop->epoch};
     if (server->work_packets >= server->overlay->options->queue) {
         server->overlay->counters.lost++;
@@ -318,7 +320,7 @@ static void take_packet(void *arg, struct pvma_hop_end *end, uint16_t mid, const
 
 static void lose(void *arg, struct pvma_hop_end *end)
 {
-    struct pvma_server *server = arg;
+    struct pvma_overlay_server *server = arg;
     struct pvma_relay *relay, *next;
     DL_FOREACH_SAFE (server->relays, relay, next) {
         if (relay->end[0] != end && relay->end[1] != end)
@@ -329,21 +331,21 @@ static void lose(void *arg, struct pvma_hop_end *end)
     }
 }
 
-static void set_end_down(struct pvma_server *server, struct pvma_hop_end *end)
+static void set_end_down(struct pvma_overlay_server *server, struct pvma_hop_end *end)
 {
-    pvma_hop_use(end, server->is_down ? NULL : &pvma_server_user, server);
+    pvma_hop_use(end, server->is_down ? NULL : &pvma_overlay_server_user, server);
     if (!server->is_down)
         pvma_hop_restart(end->hop);
     pvma_hop_check(server->overlay->net, end->hop);
 }
 
-static void forget_relays(struct pvma_server *server)
+static void forget_relays(struct pvma_overlay_server *server)
 {
     while (server->relays)
         drop_relay(server, server->relays);
 }
 
-void pvma_server_set_down(struct pvma_server *server, bool is_down)
+void pvma_overlay_server_set_down(struct pvma_overlay_server *server, bool is_down)
 {
     const struct pvma_overlay *overlay = server->overlay;
     server->is_down = is_down;
@@ -357,11 +359,11 @@ void pvma_server_set_down(struct pvma_server *server, bool is_down)
             set_end_down(server, overlay->stations[i].server_end);
 }
 
-const struct pvma_hop_user pvma_server_user = {.signal = take_signal, .packet = take_packet, .lost = lose};
+const struct pvma_hop_user pvma_overlay_server_user = {.signal = take_signal, .packet = take_packet, .lost = lose};
 
 /* ---- life ---- */
 
-size_t pvma_server_in_use(const struct pvma_server *server)
+size_t pvma_overlay_server_in_use(const struct pvma_overlay_server *server)
 {
     size_t count = server->work_messages + server->work_packets;
     const struct pvma_relay *relay;
@@ -370,7 +372,7 @@ size_t pvma_server_in_use(const struct pvma_server *server)
     return count;
 }
 
-void pvma_server_close(struct pvma_server *server)
+void pvma_overlay_server_close(struct pvma_overlay_server *server)
 {
     forget_relays(server);
     while (server->work)

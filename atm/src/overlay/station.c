@@ -29,7 +29,7 @@ struct early {
 };
 
 struct pvma_flight {
-    struct pvma_station *station;
+    struct pvma_overlay_station *station;
     struct pvma_connection *connection; /* NULL: it has ended */
     uint64_t cookie;                    /* of the program */
     bool is_taken, is_sent;
@@ -37,7 +37,7 @@ struct pvma_flight {
 };
 
 struct pvma_connection {
-    struct pvma_station *station;
+    struct pvma_overlay_station *station;
     struct pvma_call *call;
     struct pvma_call_request request;
     enum state state;
@@ -52,24 +52,24 @@ struct pvma_connection {
     struct pvma_connection *prev, *next;
 };
 
-static struct pvma_overlay_counters *counters_of(const struct pvma_station *station)
+static struct pvma_overlay_counters *counters_of(const struct pvma_overlay_station *station)
 {
     return &station->overlay->counters;
 }
 
-static bool is_ring(const struct pvma_station *station)
+static bool is_ring(const struct pvma_overlay_station *station)
 {
     return station->overlay->options->shape == PVMA_RING;
 }
 
 /* ---- messages to the server ---- */
 
-static void act(struct pvma_station *station, struct pvma_overlay_message *m);
+static void act(struct pvma_overlay_station *station, struct pvma_overlay_message *m);
 
 static void done(struct pvma_job *job)
 {
     struct pvma_work *work = PVMA_OF(job, struct pvma_work, job);
-    struct pvma_station *station = work->owner;
+    struct pvma_overlay_station *station = work->owner;
     bool is_stale = work->m.epoch != station->end->hop->epoch;
     station->work_count--;
     pvma_sim_note(station->overlay->sim, (uint64_t)work->m.type << 40 ^ work->m.mid);
@@ -80,7 +80,7 @@ static void done(struct pvma_job *job)
     pvma_work_free(&station->work, work);
 }
 
-static void spend(struct pvma_station *station, const struct pvma_overlay_message *m, bool is_out)
+static void spend(struct pvma_overlay_station *station, const struct pvma_overlay_message *m, bool is_out)
 {
     struct pvma_work *work = pvma_work_new(&station->work, station, station->end, m, NULL, 0);
     work->m.epoch = station->end->hop->epoch;
@@ -116,8 +116,8 @@ static void send_message(const struct pvma_connection *c, enum pvma_overlay_type
 
 static void time_out(struct pvma_event *event);
 
-static struct pvma_connection *connection_new(struct pvma_station *station, const struct pvma_call_request *request,
-                                              enum state state)
+static struct pvma_connection *connection_new(struct pvma_overlay_station *station,
+                                              const struct pvma_call_request *request, enum state state)
 {
     struct pvma_connection *c = pvma_new(sizeof *c);
     c->station = station;
@@ -202,17 +202,17 @@ static void time_out(struct pvma_event *event)
     ask(c);
 }
 
-static struct pvma_station *station_at(const struct pvma_overlay *overlay, struct pvma_host *host)
+static struct pvma_overlay_station *station_at(const struct pvma_overlay *overlay, struct pvma_host *host)
 {
-    struct pvma_station *station = &overlay->stations[pvma_host_node(host)->number];
+    struct pvma_overlay_station *station = &overlay->stations[pvma_host_node(host)->number];
     return station->host ? station : NULL;
 }
 
 static void *open(void *arg, struct pvma_call *call, const struct pvma_call_request *request)
 {
     const struct pvma_overlay *overlay = arg;
-    struct pvma_station *station = station_at(overlay, request->from);
-    const struct pvma_station *called = pvma_overlay_station(overlay, request->called);
+    struct pvma_overlay_station *station = station_at(overlay, request->from);
+    const struct pvma_overlay_station *called = pvma_overlay_station_of(overlay, request->called);
     if (!station || !called || called == station)
         return NULL;
     struct pvma_connection *c = connection_new(station, request, ASKING);
@@ -272,7 +272,7 @@ static void dialled(void *part)
     free(c);
 }
 
-static struct pvma_connection *find_asking(const struct pvma_station *station, uint32_t number)
+static struct pvma_connection *find_asking(const struct pvma_overlay_station *station, uint32_t number)
 {
     struct pvma_connection *c;
     DL_FOREACH (station->connections, c)
@@ -281,7 +281,7 @@ static struct pvma_connection *find_asking(const struct pvma_station *station, u
     return NULL;
 }
 
-static void take_address(struct pvma_station *station, const struct pvma_overlay_message *m)
+static void take_address(struct pvma_overlay_station *station, const struct pvma_overlay_message *m)
 {
     struct pvma_connection *c = find_asking(station, m->number);
     struct pvma_overlay_counters *counters = counters_of(station);
@@ -383,7 +383,7 @@ static void dropped(void *arg, uint64_t cookie, enum pvma_drop why)
 /* A handler may release any connection, or want room again, so those to be told are marked first. */
 static void room(void *arg, struct pvma_hop_end *hop_end)
 {
-    struct pvma_station *station = arg;
+    struct pvma_overlay_station *station = arg;
     struct pvma_connection *c, *next;
     (void)hop_end;
     DL_FOREACH (station->connections, c) {
@@ -430,10 +430,10 @@ static void hold(struct pvma_connection *c, const uint8_t *data, size_t length)
 
 static void take_packet(void *arg, struct pvma_hop_end *hop_end, uint16_t mid, const uint8_t *data, size_t length)
 {
-    struct pvma_station *station = arg;
+    struct pvma_overlay_station *station = arg;
     struct pvma_connection *c = pvma_hop_mid(hop_end, mid);
     if (!c || c->state == OFFERED)
-        counters_of(station)->lost++;
+        counters_of(station)->late++;
     else if (c->state == SETTING_UP) /* its CONNECT is still at the processor */
         hold(c, data, length);
     else
@@ -441,7 +441,7 @@ static void take_packet(void *arg, struct pvma_hop_end *hop_end, uint16_t mid, c
 }
 
 /* Delivers what came early; a handler may release the connection. */
-static void release_early(struct pvma_station *station, uint16_t mid)
+static void release_early(struct pvma_overlay_station *station, uint16_t mid)
 {
     for (;;) {
         struct pvma_connection *c = pvma_hop_mid(station->end, mid);
@@ -472,7 +472,7 @@ static struct pvma_vc *accept(void *part, const struct pvma_contract *granted)
     return c->vc;
 }
 
-static void take_connect(struct pvma_station *station, const struct pvma_overlay_message *m)
+static void take_connect(struct pvma_overlay_station *station, const struct pvma_overlay_message *m)
 {
     struct pvma_connection *c = pvma_hop_mid(station->end, m->mid);
     if (!c || c->state != SETTING_UP)
@@ -485,7 +485,7 @@ static void take_connect(struct pvma_station *station, const struct pvma_overlay
     release_early(station, m->mid);
 }
 
-static void take_setup(struct pvma_station *station, const struct pvma_overlay_message *m)
+static void take_setup(struct pvma_overlay_station *station, const struct pvma_overlay_message *m)
 {
     const struct pvma_overlay *overlay = station->overlay;
     struct pvma_call_request request = {.from = pvma_net_host_with(overlay->net, m->caller),
@@ -511,7 +511,7 @@ static bool may_turn(const struct pvma_connection *c, int cause)
     return cause == PVMA_CAUSE_LINK_DOWN && c->state == SETTING_UP && is_ring(c->station) && !c->second;
 }
 
-static void take_release(struct pvma_station *station, const struct pvma_overlay_message *m)
+static void take_release(struct pvma_overlay_station *station, const struct pvma_overlay_message *m)
 {
     struct pvma_connection *c = pvma_hop_take_release(station->end, m);
     if (!c)
@@ -527,7 +527,7 @@ static void take_release(struct pvma_station *station, const struct pvma_overlay
 
 /* ---- the processor ---- */
 
-static void act(struct pvma_station *station, struct pvma_overlay_message *m)
+static void act(struct pvma_overlay_station *station, struct pvma_overlay_message *m)
 {
     switch (m->type) {
     case PVMA_OVERLAY_ADDRESS:
@@ -554,7 +554,7 @@ static void act(struct pvma_station *station, struct pvma_overlay_message *m)
 
 static bool take_signal(void *arg, struct pvma_hop_end *hop_end, const struct pvma_overlay_message *m)
 {
-    struct pvma_station *station = arg;
+    struct pvma_overlay_station *station = arg;
     (void)hop_end;
     if (station->work_count >= WORK_MAX)
         return false;
@@ -565,7 +565,7 @@ static bool take_signal(void *arg, struct pvma_hop_end *hop_end, const struct pv
 /* The VC to the server has begun anew. A callback may open and release calls, so those to be ended are marked first. */
 static void lose(void *arg, struct pvma_hop_end *hop_end)
 {
-    struct pvma_station *station = arg;
+    struct pvma_overlay_station *station = arg;
     struct pvma_connection *c, *next;
     (void)hop_end;
     DL_FOREACH (station->connections, c) {
@@ -584,25 +584,25 @@ static void lose(void *arg, struct pvma_hop_end *hop_end)
     }
 }
 
-const struct pvma_hop_user pvma_station_user = {.signal = take_signal,
-                                                .packet = take_packet,
-                                                .taken = taken,
-                                                .sent = sent,
-                                                .dropped = dropped,
-                                                .room = room,
-                                                .lost = lose};
+const struct pvma_hop_user pvma_overlay_station_user = {.signal = take_signal,
+                                                        .packet = take_packet,
+                                                        .taken = taken,
+                                                        .sent = sent,
+                                                        .dropped = dropped,
+                                                        .room = room,
+                                                        .lost = lose};
 
-const struct pvma_broker pvma_station_broker = {
+const struct pvma_broker pvma_overlay_station_broker = {
     .open = open, .no_vci = no_vci, .dialled = dialled, .accept = accept, .over = over};
 
 /* ---- life ---- */
 
-size_t pvma_station_in_use(const struct pvma_station *station)
+size_t pvma_overlay_station_in_use(const struct pvma_overlay_station *station)
 {
     return station->connection_count + station->end->mids.used + station->work_count;
 }
 
-void pvma_station_close(struct pvma_station *station)
+void pvma_overlay_station_close(struct pvma_overlay_station *station)
 {
     while (station->connections) {
         struct pvma_connection *c = station->connections;
