@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/log.h"
+#include "broker.h"
 #include "control.h"
 #include "network_parts.h"
 #include "outage.h"
@@ -27,12 +28,21 @@ static void add_node(struct pvma_net *net, const struct pvma_topo_node *t)
     net->node_count++;
 }
 
+/* The fewer of both ends; 0: any number. */
+static uint32_t vci_limit(const struct pvma_net *net, const struct pvma_topo_link *t)
+{
+    uint32_t a = net->topology->nodes[t->a].vcis, b = net->topology->nodes[t->b].vcis;
+    return !a || (b && b < a) ? b : a;
+}
+
 static void add_link(struct pvma_net *net, const struct pvma_topo_link *t)
 {
     uint64_t seed = pvma_sim_seed(net->sim);
     struct pvma_node *a = net->nodes[t->a], *b = net->nodes[t->b];
     net->links[net->link_count++] = pvma_link_new(a, t->a_port, b, t->b_port, &t->options, seed);
     net->links[net->link_count++] = pvma_link_new(b, t->b_port, a, t->a_port, &t->options, seed);
+    for (size_t i = net->link_count - 2; i < net->link_count; i++)
+        net->links[i]->vci_limit = vci_limit(net, t);
 }
 
 /* ---- permanent VCs ---- */
@@ -70,8 +80,8 @@ static struct pvma_vc *make_end(struct pvma_node *node, const struct pvma_contra
     return vc;
 }
 
-int pvma_net_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_host *to,
-                 const struct pvma_contract *contract, struct pvma_vc **a, struct pvma_vc **b)
+static int set_up_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_host *to,
+                      const struct pvma_contract *contract, bool counts, struct pvma_vc **a, struct pvma_vc **b)
 {
     struct pvma_path there = {0}, back = {0};
     struct pvma_node *first = pvma_host_node(from), *last = pvma_host_node(to);
@@ -87,9 +97,39 @@ int pvma_net_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_host 
     if (contract->service == PVMA_ABR && duplex)
         pvma_path_pair(&there, &back);
     add_pvc(net, &there, duplex ? &back : NULL);
+    if (counts) {
+        pvma_channel_count(there.first);
+        pvma_channel_count(back.last);
+    }
     *a = make_end(first, contract, there.first, &there.granted, back.last);
     *b = make_end(last, contract, back.first, &back.granted, there.last);
     return 0;
+}
+
+int pvma_net_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_host *to,
+                 const struct pvma_contract *contract, struct pvma_vc **a, struct pvma_vc **b)
+{
+    return set_up_pvc(net, from, to, contract, false, a, b);
+}
+
+int pvma_net_pvc_watched(struct pvma_net *net, struct pvma_host *from, struct pvma_host *to,
+                         const struct pvma_contract *contract, bool counts, struct pvma_vc **a, struct pvma_vc **b,
+                         size_t *number)
+{
+    *number = net->pvc_count;
+    return set_up_pvc(net, from, to, contract, counts, a, b);
+}
+
+bool pvma_net_pvc_is_up(const struct pvma_net *net, size_t number)
+{
+    const struct pvma_net_pvc *pvc = &net->pvcs[number];
+    return pvma_path_is_up(pvc->there) && pvma_path_is_up(pvc->back);
+}
+
+void pvma_net_watch_links(struct pvma_net *net, void (*changed)(void *arg), void *arg)
+{
+    net->links_changed = changed;
+    net->watch_arg = arg;
 }
 
 int pvma_net_pvc_tree(struct pvma_net *net, struct pvma_host *from, struct pvma_host *const *to, size_t count,
@@ -227,6 +267,12 @@ void pvma_net_free(struct pvma_net *net)
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         free(blocks[i]);
     free(net);
+}
+
+void pvma_net_set_broker(struct pvma_net *net, const struct pvma_broker *broker, void *arg)
+{
+    net->broker = broker;
+    net->broker_arg = arg;
 }
 
 /* ---- queries ---- */

@@ -59,6 +59,17 @@ void pvma_path_remove(struct pvma_channel *channel)
     pvma_channel_give_back(channel);
 }
 
+bool pvma_path_is_up(const struct pvma_channel *channel)
+{
+    while (!channel->link->is_down) {
+        const struct pvma_route *route = route_behind(channel);
+        if (!route)
+            return true;
+        channel = channel_of(channel->link->to, route->branches);
+    }
+    return false;
+}
+
 /* ---- growing ---- */
 
 static int add_hop(struct pvma_link *link, struct pvma_channel *before, const struct pvma_contract *contract, bool back,

@@ -102,6 +102,28 @@ struct pvma_stage *pvma_host_processor(struct pvma_host *host);
 /* PDUs in the send queues of the host's adapters, over all VCs. */
 unsigned pvma_host_queued(const struct pvma_host *host);
 
+/* The largest PDU that programs of the host may send: its profile's, unless something above lowers it. */
+size_t pvma_host_mtu(const struct pvma_host *host);
+void pvma_host_set_mtu(struct pvma_host *host, size_t mtu);
+
+/* ---- ends without identifiers of their own, whose PDUs travel on the VC of another end ---- */
+
+/* Takes a PDU as pvma_vc_send() does, after its checks, for an end that was made with `arg`. */
+typedef int pvma_vc_carrier(void *arg, const void *data, size_t length, uint64_t cookie);
+
+/* Adds such an end, which pvma_vc_remove() removes. What carries it calls the end's handler. */
+struct pvma_vc *pvma_vc_add_carried(struct pvma_host *host, const struct pvma_contract *contract, bool sends,
+                                    bool receives, pvma_vc_carrier *carrier, void *arg);
+
+/* The handler of an end, for its carrier; never NULL. */
+const struct pvma_vc_handler *pvma_vc_handler(const struct pvma_vc *vc, void **arg);
+
+/* Counts PDUs that a carried end has sent and that are not cells yet, for pvma_vc_queued(). */
+void pvma_vc_count_queued(struct pvma_vc *vc, int change);
+
+/* A VC whose PDUs may be as large as the profile says, whatever the host's MTU. */
+void pvma_vc_use_full_mtu(struct pvma_vc *vc);
+
 /* ---- for network.c, path.c and call.c ---- */
 
 /* A host with that many adapters, each at a port. The profile must outlive it. */

@@ -392,6 +392,8 @@ static int send_pdu(struct pvma_vc *vc, const void *data, size_t length, uint64_
     int error = check_send(vc, length);
     if (error)
         return error;
+    if (vc->carrier)
+        return vc->carrier(vc->carrier_arg, data, length, cookie);
     if (!floods(host) && is_full(vc->tx)) {
         host->counters.tx_queue_waits++;
         vc->wants_room = true;

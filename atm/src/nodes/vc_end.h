@@ -36,7 +36,10 @@ struct pvma_vc {
     struct pvma_vc_ids ids;
     const struct pvma_vc_handler *handler;
     void *arg;
-    bool wants_room; /* PVMC_EAGAIN was returned */
+    bool wants_room;          /* PVMC_EAGAIN was returned */
+    bool full_mtu;            /* not limited by the host's */
+    pvma_vc_carrier *carrier; /* NULL: it has a VC of its own */
+    void *carrier_arg;
     /* sending */
     struct pvma_outgoing *ready, **ready_tail; /* to be segmented, the first in progress */
     struct pvma_payload *payload;              /* of the PDU sent last; NULL: none yet */
@@ -83,6 +86,7 @@ struct pvma_host {
     struct pvma_node node;
     const struct pvma_profile *profile;
     struct pvma_host_counters counters;
+    size_t mtu; /* of its programs */
     struct pvma_stage processor;
     struct pvma_vc *vcs;
     struct pvma_outgoing *working, **working_tail;                                      /* at the processor, in order */

@@ -133,7 +133,9 @@ void pvma_reader_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
 void pvma_read_host(struct pvma_reader *r)
 {
     static const struct pvma_option options[] = {
-        {"adapters", PVMA_OPTION_COUNT, offsetof(struct pvma_topo_node, adapters), 1, 16, NULL}, {0}};
+        {"adapters", PVMA_OPTION_COUNT, offsetof(struct pvma_topo_node, adapters), 1, 16, NULL},
+        {"vcis", PVMA_OPTION_COUNT, offsetof(struct pvma_topo_node, vcis), 1, 65000, NULL},
+        {0}};
     char *name = pvma_reader_take(r, 2, "profile");
     struct pvma_topo_node form = {.is_host = true, .profile = find_profile(r->t, name ? name : "ideal"), .adapters = 1};
     pvma_reader_options(r, 2, options, &form);

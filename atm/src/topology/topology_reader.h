@@ -106,5 +106,11 @@ void pvma_read_link(struct pvma_reader *r);
 void pvma_read_pvc(struct pvma_reader *r);
 void pvma_read_source(struct pvma_reader *r);
 void pvma_read_failure(struct pvma_reader *r);
+void pvma_read_overlay(struct pvma_reader *r);
+void pvma_read_server(struct pvma_reader *r);
+void pvma_read_station(struct pvma_reader *r);
+
+/* At the end: gives each station its server, and complains about an overlay that lacks a part. */
+void pvma_topology_attach(struct pvma_reader *r);
 
 #endif
