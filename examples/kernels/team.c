@@ -22,7 +22,7 @@ void *team_alloc(long count, unsigned long size)
 
 static size_t size_of(enum team_type type)
 {
-    return type == TEAM_INT ? sizeof(int) : sizeof(double);
+    return type == TEAM_INT ? sizeof(int) : type == TEAM_FLOAT ? sizeof(float) : sizeof(double);
 }
 
 /* Where values[index] is. */

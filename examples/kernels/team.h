@@ -16,7 +16,8 @@
 
 #include <stdbool.h>
 
-enum team_type { TEAM_INT, TEAM_DOUBLE };
+/* Sums and maxima are of ints or doubles only. */
+enum team_type { TEAM_INT, TEAM_FLOAT, TEAM_DOUBLE };
 
 /* The largest team. Tags of kernels are from 0 to TEAM_TAG_MAX. */
 enum { TEAM_MAX = 256, TEAM_TAG_MAX = 9999 };
