@@ -9,7 +9,7 @@ enum { TASKS_DEFAULT = 4, MEMBER = 1000 };
 
 static const struct argp_option option_table[] = {
     {"class", 'c', "CLASS", 0, "Problem class", 0},
-    {"tasks", 't', "N", 0, "N tasks (4)", 0},
+    {"tasks", 't', "N", 0, "N tasks (4, if nothing else is said below)", 0},
     {"verify", 'v', NULL, 0, "Check the result; exit status 1 if it is wrong", 0},
     {"stats", 's', NULL, 0, "Print messages, their sizes, and the time in communication", 0},
     {"member", MEMBER, NULL, OPTION_HIDDEN, NULL, 0}, /* team_pvm.c adds it for tasks that it starts */
@@ -41,6 +41,16 @@ static int tasks_of(struct argp_state *state, const struct kernel *kernel, const
     return (int)tasks;
 }
 
+/* When all options are known: the number of tasks may depend on the class. */
+static void finish(struct argp_state *state, const struct kernel *kernel, struct options *options)
+{
+    if (options->tasks == 0)
+        options->tasks = kernel->default_tasks ? kernel->default_tasks(options->class) : TASKS_DEFAULT;
+    if (kernel->class_allows && !kernel->class_allows(options->class, options->tasks))
+        argp_error(state, "%d tasks are not possible in class %c: use %s", options->tasks, options->class,
+                   kernel->tasks_help);
+}
+
 static error_t parse_option(int key, char *text, struct argp_state *state)
 {
     struct parsing *parsing = state->input;
@@ -63,6 +73,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
     case ARGP_KEY_ARG:
         argp_error(state, "unexpected argument \"%s\"", text);
         break;
+    case ARGP_KEY_END:
+        finish(state, parsing->kernel, &parsing->options);
+        return 0;
     }
     return ARGP_ERR_UNKNOWN;
 }
@@ -86,7 +99,7 @@ static char *help_text(int key, const char *text, void *input)
 struct options options_parse(int argc, char **argv, const struct kernel *kernel)
 {
     const struct argp parser = {option_table, parse_option, NULL, "\v", NULL, help_text, NULL};
-    struct parsing parsing = {kernel, {kernel->classes[0], TASKS_DEFAULT, false, false}};
+    struct parsing parsing = {kernel, {.class = kernel->classes[0]}};
 
     argp_parse(&parser, argc, argv, 0, NULL, &parsing);
     return parsing.options;

@@ -8,11 +8,13 @@
 
 /* What differs between kernels. */
 struct kernel {
-    const char *purpose;              /* one line for --help */
-    const char *classes;              /* letters, the default first, as "SWA" */
-    const char *class_help;           /* their sizes, for --help */
-    bool (*tasks_allowed)(int tasks); /* NULL: any number */
-    const char *tasks_help;           /* such as "a power of two" */
+    const char *purpose;                         /* one line for --help */
+    const char *classes;                         /* letters, the default first, as "SWA" */
+    const char *class_help;                      /* their sizes, for --help */
+    bool (*tasks_allowed)(int tasks);            /* NULL: any number */
+    const char *tasks_help;                      /* such as "a power of two" */
+    int (*default_tasks)(char class);            /* NULL: 4 */
+    bool (*class_allows)(char class, int tasks); /* NULL: all numbers above, in each class */
 };
 
 struct options {

@@ -22,13 +22,25 @@ void *team_alloc(long count, unsigned long size)
 
 static size_t size_of(enum team_type type)
 {
-    return type == TEAM_INT ? sizeof(int) : sizeof(double);
+    return type == TEAM_INT ? sizeof(int) : type == TEAM_FLOAT ? sizeof(float) : sizeof(double);
 }
 
 /* Where values[index] is. */
 static void *place(enum team_type type, const void *values, int index)
 {
     return (char *)values + (size_t)index * size_of(type);
+}
+
+void team_exchange(int tag, enum team_type type, const struct team_side *sides, int count)
+{
+    tally_enter();
+    for (int side = 0; side < count; side++)
+        if (sides[side].out)
+            team_send(sides[side].peer, tag + side, type, sides[side].out, sides[side].count);
+    for (int side = 0; side < count; side++)
+        if (sides[side].in)
+            team_receive(sides[side].peer, tag + (side ^ 1), type, sides[side].in, sides[side].count);
+    tally_leave();
 }
 
 void team_broadcast(enum team_type type, void *values, int count)
@@ -71,27 +83,34 @@ static void raise_to(enum team_type type, void *largest, const void *values, int
             ((double *)largest)[k] = ((const double *)values)[k];
 }
 
-/* The first task combines the values of all, in the order of ranks, and all get the result. */
-static void combine(enum team_type type, void *values, int count,
-                    void (*into)(enum team_type, void *, const void *, int))
+/* The first task combines the values of all, in the order of ranks. */
+static void combine_at_first(enum team_type type, void *values, int count,
+                             void (*into)(enum team_type, void *, const void *, int))
 {
     double few[16];
     void *others;
 
+    if (team_rank() > 0) {
+        team_send(0, TAG_UP, type, values, count);
+        return;
+    }
+    others = count <= 16 ? few : team_alloc(count, size_of(type));
+    for (int rank = 1; rank < team_size(); rank++) {
+        team_receive(rank, TAG_UP, type, others, count);
+        into(type, values, others, count);
+    }
+    if (others != few)
+        free(others);
+}
+
+/* ... and all get the result. */
+static void combine(enum team_type type, void *values, int count,
+                    void (*into)(enum team_type, void *, const void *, int))
+{
     if (team_size() == 1)
         return;
     tally_enter();
-    if (team_rank() > 0) {
-        team_send(0, TAG_UP, type, values, count);
-    } else {
-        others = count <= 16 ? few : team_alloc(count, size_of(type));
-        for (int rank = 1; rank < team_size(); rank++) {
-            team_receive(rank, TAG_UP, type, others, count);
-            into(type, values, others, count);
-        }
-        if (others != few)
-            free(others);
-    }
+    combine_at_first(type, values, count, into);
     team_broadcast(type, values, count);
     tally_leave();
 }
@@ -104,6 +123,13 @@ void team_sum(enum team_type type, void *values, int count)
 void team_max(enum team_type type, void *values, int count)
 {
     combine(type, values, count, raise_to);
+}
+
+void team_reduce(enum team_type type, void *values, int count)
+{
+    tally_enter();
+    combine_at_first(type, values, count, add);
+    tally_leave();
 }
 
 void team_barrier(void)

@@ -16,7 +16,8 @@
 
 #include <stdbool.h>
 
-enum team_type { TEAM_INT, TEAM_DOUBLE };
+/* Sums and maxima are of ints or doubles only. */
+enum team_type { TEAM_INT, TEAM_FLOAT, TEAM_DOUBLE };
 
 /* The largest team. Tags of kernels are from 0 to TEAM_TAG_MAX. */
 enum { TEAM_MAX = 256, TEAM_TAG_MAX = 9999 };
@@ -49,10 +50,25 @@ void team_send(int to, int tag, enum team_type type, const void *values, int cou
 /* Waits for the next message of `from` with this tag, which has exactly `count` values. */
 void team_receive(int from, int tag, enum team_type type, void *values, int count);
 
+/* One neighbour in an exchange: `count` values at `out` go to it, and as many of its own come to `in`. */
+struct team_side {
+    int peer;
+    const void *out; /* NULL: nothing goes there */
+    void *in;        /* NULL: nothing comes */
+    int count;
+};
+
 /*
- * The same for messages of several parts, which may have strides: team_message() begins one, team_pack() appends
- * values[0], values[stride] ... values[(count-1) * stride], and team_post() sends it. team_take() receives it, and
- * team_unpack() reads its parts in the same order.
+ * Exchanges values with neighbours: sends all that goes, then receives all that comes. Side i of a task faces side i ^
+ * 1 of its peer, so that two tasks that are neighbours twice, as in a ring of two, know which message is which. The
+ * tags from `tag` to tag + sides - 1 must be free.
+ */
+void team_exchange(int tag, enum team_type type, const struct team_side *sides, int count);
+
+/*
+ * The same as team_send() and team_receive() for messages of several parts, which may have strides: team_message()
+ * begins one, team_pack() appends values[0], values[stride] ... values[(count-1) * stride], and team_post() sends it.
+ * team_take() receives it, and team_unpack() reads its parts in the same order.
  */
 void team_message(void);
 void team_pack(enum team_type type, const void *values, int count, int stride);
@@ -68,6 +84,9 @@ void team_barrier(void);
 /* Replaces each of values[0..count) by its sum, or its maximum, over all tasks. */
 void team_sum(enum team_type type, void *values, int count);
 void team_max(enum team_type type, void *values, int count);
+
+/* The same sums, but only the first task gets them, for size-1 messages; others' values stay as they are. */
+void team_reduce(enum team_type type, void *values, int count);
 
 /* All tasks get the first task's values[0..count). */
 void team_broadcast(enum team_type type, void *values, int count);

@@ -208,6 +208,8 @@ static void pack(enum team_type type, const void *values, int count, int stride)
 {
     if (type == TEAM_INT)
         check(pvm_pkint((int *)values, count, stride), "pvm_pkint");
+    else if (type == TEAM_FLOAT)
+        check(pvm_pkfloat((float *)values, count, stride), "pvm_pkfloat");
     else
         check(pvm_pkdouble((double *)values, count, stride), "pvm_pkdouble");
 }
@@ -216,13 +218,15 @@ static void unpack(enum team_type type, void *values, int count, int stride)
 {
     if (type == TEAM_INT)
         check(pvm_upkint(values, count, stride), "pvm_upkint");
+    else if (type == TEAM_FLOAT)
+        check(pvm_upkfloat(values, count, stride), "pvm_upkfloat");
     else
         check(pvm_upkdouble(values, count, stride), "pvm_upkdouble");
 }
 
 static long bytes_of(enum team_type type, int count)
 {
-    return count * (long)(type == TEAM_INT ? sizeof(int) : sizeof(double));
+    return count * (long)(type == TEAM_INT ? sizeof(int) : type == TEAM_FLOAT ? sizeof(float) : sizeof(double));
 }
 
 /* Without a stride the message needs no copy of the values. */
