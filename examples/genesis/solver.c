@@ -15,14 +15,15 @@
  * spins, so a site on a side costs 6 complex numbers or 48 bytes. 8 * 8 * 8 * 16 sites on 2 x 2 tasks: 128 even sites
  * on a side in t, 256 on one in z, messages of 6144 and 12288 bytes, four in each application of D_eo or D_oe.
  *
- * --verify computes the residual of the whole system, compares the norm of psi with that of one task alone, and applies
- * D to a plane wave in a background that is 1 up to a random change of the colours' axes at each site, where D psi is
- * known at each site.
+ * --verify computes the residual of the whole system, compares it and the norm of psi with those of one task alone, and
+ * applies D to a plane wave in a background that is 1 up to a random change of the colours' axes at each site, where D
+ * psi is known at each site.
  *
  * Shows   a decomposition of a periodic lattice, halos of structures, sums over all tasks, collecting a result.
- * Build   cc -O3 -fcx-limited-range -o solver solver.c ../kernels/{team,team_pvm,tally,options}.c $(pkg-config --cflags
- * --libs pvm3) -lm Run     ./solver --class S --tasks 4 --verify Prints  times, messages, residuals. Exit status 1 if
- * --verify finds it wrong.
+ * Build   cc -O3 -fcx-limited-range -o solver solver.c lattice.c dirac.c plane_wave.c
+ *            ../kernels/{team,team_pvm,tally,options}.c $(pkg-config --cflags --libs pvm3) -lm
+ * Run     ./solver --class S --tasks 4 --verify
+ * Prints  times, |psi|^2, residuals. Exit status 1 if --verify finds it wrong.
  */
 #include <math.h>
 #include <stdio.h>
