@@ -28,12 +28,12 @@ int team_size(void)
 
 static MPI_Datatype mpi_type(enum team_type type)
 {
-    return type == TEAM_INT ? MPI_INT : MPI_DOUBLE;
+    return type == TEAM_INT ? MPI_INT : type == TEAM_FLOAT ? MPI_FLOAT : MPI_DOUBLE;
 }
 
 static size_t bytes_of(enum team_type type, int count)
 {
-    return (size_t)count * (type == TEAM_INT ? sizeof(int) : sizeof(double));
+    return (size_t)count * (type == TEAM_DOUBLE ? sizeof(double) : sizeof(float)); /* an int has a float's size */
 }
 
 /* ---- start and end ---- */
@@ -192,12 +192,12 @@ void team_pack(enum team_type type, const void *values, int count, int stride)
     to = append(bytes_of(type, count));
     if (stride == 1)
         memcpy(to, values, bytes_of(type, count));
-    else if (type == TEAM_INT)
-        for (int i = 0; i < count; i++)
-            memcpy(to + i * one, (const int *)values + (long)i * stride, sizeof(int));
-    else
+    else if (type == TEAM_DOUBLE)
         for (int i = 0; i < count; i++)
             memcpy(to + i * one, (const double *)values + (long)i * stride, sizeof(double));
+    else
+        for (int i = 0; i < count; i++)
+            memcpy(to + i * one, (const int *)values + (long)i * stride, sizeof(int));
     tally_leave();
 }
 
@@ -237,12 +237,12 @@ void team_unpack(enum team_type type, void *values, int count, int stride)
     parts.read += bytes_of(type, count);
     if (stride == 1)
         memcpy(values, from, bytes_of(type, count));
-    else if (type == TEAM_INT)
-        for (int i = 0; i < count; i++)
-            memcpy((int *)values + (long)i * stride, from + i * one, sizeof(int));
-    else
+    else if (type == TEAM_DOUBLE)
         for (int i = 0; i < count; i++)
             memcpy((double *)values + (long)i * stride, from + i * one, sizeof(double));
+    else
+        for (int i = 0; i < count; i++)
+            memcpy((int *)values + (long)i * stride, from + i * one, sizeof(int));
     tally_leave();
 }
 

@@ -190,7 +190,7 @@ program() { # GROUP SYSTEM TASKS LEAD... -- ARGUMENT...
     esac
 }
 
-kernels=(ep cg ft is mg)
+kernels=(ep cg ft is mg pde1 pde2 solver)
 
 # One of the kernels of examples with any system; a wrong result is an error.
 kernel() { # GROUP SYSTEM TASKS NAME
