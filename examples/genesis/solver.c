@@ -15,14 +15,15 @@
  * spins, so a site on a side costs 6 complex numbers or 48 bytes. 8 * 8 * 8 * 16 sites on 2 x 2 tasks: 128 even sites
  * on a side in t, 256 on one in z, messages of 6144 and 12288 bytes, four in each application of D_eo or D_oe.
  *
- * --verify computes the residual of the whole system, compares the norm of psi with that of one task alone, and applies
- * D to a plane wave in a background that is 1 up to a random change of the colours' axes at each site, where D psi is
- * known at each site.
+ * --verify computes the residual of the whole system, compares it and the norm of psi with those of one task alone, and
+ * applies D to a plane wave in a background that is 1 up to a random change of the colours' axes at each site, where D
+ * psi is known at each site.
  *
  * Shows   a decomposition of a periodic lattice, halos of structures, sums over all tasks, collecting a result.
- * Build   cc -O3 -fcx-limited-range -o solver solver.c ../kernels/{team,team_pvm,tally,options}.c $(pkg-config --cflags
- * --libs pvm3) -lm Run     ./solver --class S --tasks 4 --verify Prints  times, messages, residuals. Exit status 1 if
- * --verify finds it wrong.
+ * Build   cc -O3 -fcx-limited-range -o solver solver.c lattice.c dirac.c plane_wave.c
+ *            ../kernels/{team,team_pvm,tally,options}.c $(pkg-config --cflags --libs pvm3) -lm
+ * Run     ./solver --class S --tasks 4 --verify
+ * Prints  times, |psi|^2, residuals. Exit status 1 if --verify finds it wrong.
  */
 #include <math.h>
 #include <stdio.h>
@@ -39,20 +40,20 @@ enum { ITERATIONS = 50, ITERATIONS_RESIDUAL = 10 };
 #define KAPPA     0.13f
 #define ROUGHNESS 0.35 /* of the background: 0 is the free field */
 
-/* What --verify permits: rounding errors of single precision, and a residual that 50 iterations reach. */
-#define RESIDUAL_MAX       2e-5
-#define WAVE_MAX           2e-5
-#define NORM_DEVIATION_MAX 1e-5
+/* What --verify permits: rounding errors of single precision. */
+#define NORM_DEVIATION_MAX     1e-5 /* of one task's */
+#define RESIDUAL_DEVIATION_MAX 0.1
+#define WAVE_MAX               2e-5
 
 static const struct class
 {
     char letter;
-    int size[DIRECTIONS]; /* all even */
-    double norm;          /* of the solution, by one task */
-} classes[] = {{'S', {4, 4, 4, 8}, 2.097034006},
-               {'T', {8, 8, 8, 16}, 1.445980514},
-               {'W', {12, 12, 12, 16}, 1.414113292},
-               {'A', {16, 16, 16, 32}, 1.419355095}};
+    int size[DIRECTIONS];  /* all even */
+    double norm, residual; /* of the solution, and of the whole system, by one task */
+} classes[] = {{'S', {4, 4, 4, 8}, 2.097034006, 6.897e-6},
+               {'T', {8, 8, 8, 16}, 1.445980514, 7.423e-6},
+               {'W', {12, 12, 12, 16}, 1.414113292, 7.937e-6},
+               {'A', {16, 16, 16, 32}, 1.419355095, 8.228e-6}};
 
 /* ---- vectors: the spinors of one parity ---- */
 
@@ -272,10 +273,12 @@ static double sum_of(const double *values, int count)
 }
 
 /* Also what --verify has found: 0, or 1 if it is wrong. */
-static int print(const struct options *options, const struct block *b, const struct result *r, double expected_norm)
+static int print(const struct options *options, const struct block *b, const struct result *r,
+                 const struct class *class)
 {
-    double norm = sum_of(r->slices, b->whole[T]), deviation = fabs(norm / expected_norm - 1);
-    bool right = r->residual <= RESIDUAL_MAX && r->wave <= WAVE_MAX && deviation <= NORM_DEVIATION_MAX;
+    double norm = sum_of(r->slices, b->whole[T]), deviation = fabs(norm / class->norm - 1);
+    double residual_deviation = fabs(r->residual / class->residual - 1);
+    bool right = deviation <= NORM_DEVIATION_MAX && residual_deviation <= RESIDUAL_DEVIATION_MAX && r->wave <= WAVE_MAX;
 
     printf("solver class %c: %d tasks, %d * %d * %d * %d sites, %.4f s, |psi|^2 %.7e, residual / psi %.2e%s\n",
            options->class, team_size(), b->whole[X], b->whole[Y], b->whole[Z], b->whole[T], r->time_s, norm, r->quality,
@@ -284,9 +287,10 @@ static int print(const struct options *options, const struct block *b, const str
                             : ": WRONG");
     printf("pion correlator at t = 0, 1, 2: %.4e %.4e %.4e\n", r->slices[0], r->slices[1], r->slices[2]);
     if (options->verify)
-        printf(
-            "whole residual %.1e of at most %.0e, difference in a plane wave %.1e of %.0e, in |psi|^2 %.1e of %.0e\n",
-            r->residual, RESIDUAL_MAX, r->wave, WAVE_MAX, deviation, NORM_DEVIATION_MAX);
+        printf("whole residual %.4e, differs from that of one task by %.4f of at most %.1f, |psi|^2 by %.1e of %.0e;\n"
+               "difference in a plane wave %.1e of at most %.0e\n",
+               r->residual, residual_deviation, RESIDUAL_DEVIATION_MAX, deviation, NORM_DEVIATION_MAX, r->wave,
+               WAVE_MAX);
     return options->verify && !right;
 }
 
@@ -318,7 +322,7 @@ static int run(const struct options *options, const struct class *class)
         result.wave = plane_wave_difference(&block, w.odd, w.image, w.normal);
     }
     if (team_rank() == 0)
-        status = print(options, &block, &result, class->norm);
+        status = print(options, &block, &result, class);
     if (options->stats)
         team_report();
     for (int p = 0; p < PARITIES; p++)

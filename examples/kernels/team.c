@@ -92,15 +92,31 @@ static void combine_at_first(enum team_type type, void *values, int count,
         free(others);
 }
 
-/* ... and all get the result. */
+/* The same with two tasks, at once: a + b is b + a to the last bit. */
+static void combine_both(enum team_type type, void *values, int count,
+                         void (*into)(enum team_type, void *, const void *, int))
+{
+    void *others = team_alloc(count, size_of(type));
+
+    team_send(1 - team_rank(), TAG_EACH, type, values, count);
+    team_receive(1 - team_rank(), TAG_EACH, type, others, count);
+    into(type, values, others, count);
+    free(others);
+}
+
+/* All tasks get the result. */
 static void combine(enum team_type type, void *values, int count,
                     void (*into)(enum team_type, void *, const void *, int))
 {
     if (team_size() == 1)
         return;
     tally_enter();
-    combine_at_first(type, values, count, into);
-    team_broadcast(type, values, count);
+    if (team_size() == 2) {
+        combine_both(type, values, count, into);
+    } else {
+        combine_at_first(type, values, count, into);
+        team_broadcast(type, values, count);
+    }
     tally_leave();
 }
 
@@ -149,7 +165,11 @@ void team_share(enum team_type type, void *values, const int *first)
     int size = team_size(), me = team_rank();
 
     tally_enter();
-    if (me > 0) {
+    if (size == 2) { /* both at once */
+        int other = 1 - me;
+        team_send(other, TAG_EACH, type, place(type, values, first[me]), first[me + 1] - first[me]);
+        team_receive(other, TAG_EACH, type, place(type, values, first[other]), first[other + 1] - first[other]);
+    } else if (me > 0) {
         team_send(0, TAG_UP, type, place(type, values, first[me]), first[me + 1] - first[me]);
         receive_rest(type, values, first, me);
     } else {
