@@ -25,7 +25,6 @@
  * that comes late once is a difference there, although the iteration would still converge.
  *
  * Shows   a decomposition in two directions, exchange of neighbours, data that are laid out for messages and caches.
- * Build   cc -O3 -o pde1 pde1.c ../kernels/{team,team_pvm,tally,options}.c $(pkg-config --cflags --libs pvm3) -lm
  * Run     ./pde1 --class S --tasks 4 --verify
  * Prints  times, messages, the largest error. Exit status 1 if --verify finds it wrong.
  */

@@ -20,7 +20,6 @@
  * the equations of the grid. --verify compares with both, and with the same computation by one task alone.
  *
  * Shows   many short messages, one computation on several grids.
- * Build   cc -O3 -o pde2 pde2.c ../kernels/{team,team_pvm,tally,options}.c $(pkg-config --cflags --libs pvm3) -lm
  * Run     ./pde2 --class S --tasks 4 --verify
  * Prints  times, messages, the largest error. Exit status 1 if --verify finds it wrong.
  */

@@ -20,8 +20,6 @@
  * psi is known at each site.
  *
  * Shows   a decomposition of a periodic lattice, halos of structures, sums over all tasks, collecting a result.
- * Build   cc -O3 -fcx-limited-range -o solver solver.c lattice.c dirac.c plane_wave.c
- *            ../kernels/{team,team_pvm,tally,options}.c $(pkg-config --cflags --libs pvm3) -lm
  * Run     ./solver --class S --tasks 4 --verify
  * Prints  times, |psi|^2, residuals. Exit status 1 if --verify finds it wrong.
  */
