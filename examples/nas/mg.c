@@ -268,6 +268,14 @@ static const struct problem *problem_of(char class)
     return p;
 }
 
+static void warm_up(void)
+{
+    team_warm_up();
+    residual(my.top);
+    cycle();
+    grid_clear(&my.u[my.top]);
+}
+
 static double solve(const struct problem *problem)
 {
     residual(my.top);
@@ -287,6 +295,8 @@ int main(int argc, char **argv)
     team_start(argc, argv, options.tasks);
     make_grids(problem);
     place_charges();
+    if (options.class != 'T')
+        warm_up();
     team_clock_start();
     last = solve(problem);
     time_s = team_clock_stop();
