@@ -150,6 +150,15 @@ static double iterate(const struct block *b, struct workspace *w, struct spinor 
     return quality;
 }
 
+/* Memory and links are used for the first time before the clock starts. psi is 0 and stays so. */
+static void warm_up(const struct block *b, struct workspace *w, struct spinor *psi[])
+{
+    team_warm_up();
+    memset(psi[EVEN], 0, PARITIES * b->sites * sizeof **psi);
+    compute_residual(b, w, psi[EVEN]);
+    norm(b, w->residual);
+}
+
 /* The whole of M psi = source: prepares the right side, solves on the even sites, and computes the odd ones. */
 static double solve(const struct block *b, struct workspace *w, struct spinor *source[], struct spinor *psi[])
 {
@@ -311,6 +320,8 @@ static int run(const struct options *options, const struct class *class)
     psi[EVEN] = team_alloc((long)PARITIES * block.sites, sizeof **psi);
     psi[ODD] = psi[EVEN] + block.sites;
     result.slices = team_alloc(size[T], sizeof(double));
+    if (options->class != 'T')
+        warm_up(&block, &w, psi);
     team_clock_start();
     result.quality = solve(&block, &w, source, psi);
     collect(&block, psi[EVEN], hosts, result.slices);
