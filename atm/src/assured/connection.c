@@ -511,6 +511,14 @@ size_t pvma_connection_readable(const struct pvma_connection *c)
     return c->receiver.readable;
 }
 
+bool pvma_connection_next_place(const struct pvma_connection *c, struct pvma_place *place)
+{
+    const struct pvma_arrival *next = c->receiver.first;
+    if (next)
+        *place = (struct pvma_place){.tag = next->tag, .offset = next->offset + (uint32_t)next->taken};
+    return next;
+}
+
 size_t pvma_connection_unacknowledged(const struct pvma_connection *c)
 {
     return pvma_sender_waits(&c->sender) ? c->sender.charge : 0;
