@@ -332,7 +332,7 @@ START_TEST(silence)
     while (run_until(net.now + PVMA_S))
         ck_assert_int_lt(net.now, 5 * PVMA_S);
     ck_assert_uint_eq(net.b.ece.lme.lost, 0);
-    ck_assert_uint_eq(count_seen(true, PVMA_ORDINARY, PVMA_POLL, 0), 10);
+    ck_assert_uint_eq(count_seen(true, PVMA_ORDINARY, PVMA_POLL, 0), 9);
     ck_assert_uint_eq(count_seen(true, PVMA_ORDINARY, PVMA_STAMP, 0), 1);
     write_for(1); /* it is used again */
     ck_assert_uint_eq(net.b.read, 2);
