@@ -199,8 +199,6 @@ static void watch(struct pvma_connection *c)
 static void poll_now(struct pvma_event *event)
 {
     struct pvma_connection *c = PVMA_OF(event, struct pvma_connection, poll_time);
-    if (!pvma_sender_waits(&c->sender))
-        return;
     if (pvma_sim_now(c->sim) - c->heard >= c->settings.patience) {
         lose(c, PVMA_CAUSE_TIMEOUT, true);
         return;
@@ -238,6 +236,8 @@ static void take_report(struct pvma_connection *c, const struct pvma_pdu *pdu)
     }
     c->heard = pvma_sim_now(c->sim);
     c->count.inhibited = c->sender.inhibited;
+    if (!pvma_sender_waits(&c->sender))
+        pvma_sim_cancel(c->sim, &c->poll_time);
 }
 
 static void tell_owner(struct pvma_connection *c, size_t readable_before)
@@ -376,6 +376,14 @@ size_t pvma_connection_read(struct pvma_connection *c, void *buffer, size_t byte
 size_t pvma_connection_readable(const struct pvma_connection *c)
 {
     return c->receiver.readable;
+}
+
+bool pvma_connection_next_place(const struct pvma_connection *c, struct pvma_place *place)
+{
+    const struct pvma_arrival *next = c->receiver.first;
+    if (next)
+        *place = (struct pvma_place){.tag = next->tag, .offset = next->offset + (uint32_t)next->taken};
+    return next;
 }
 
 size_t pvma_connection_unacknowledged(const struct pvma_connection *c)

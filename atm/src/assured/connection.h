@@ -98,7 +98,13 @@ size_t pvma_connection_write(struct pvma_connection *connection, const void *dat
 /* Moves up to `bytes` octets that have come, in order, to `buffer` and returns their number. */
 size_t pvma_connection_read(struct pvma_connection *connection, void *buffer, size_t bytes);
 
-size_t pvma_connection_readable(const struct pvma_connection *connection); /* octets that can be read now */
+/* Octets that can be read now. */
+size_t pvma_connection_readable(const struct pvma_connection *connection);
+
+/* Tag and offset of the next of them, as its sender wrote (PC-AAL; SSCOP: 0, 0). False: none can be read. */
+bool pvma_connection_next_place(const struct pvma_connection *connection, struct pvma_place *place);
+
+/* Octets written and not acknowledged, short frames rounded up; 0: the peer has all. */
 size_t pvma_connection_unacknowledged(const struct pvma_connection *connection);
 
 /* 0 while the connection lives. */

@@ -4,7 +4,7 @@
  * is ever acknowledged that has not come, all data are read in order, and once nothing is lost any more, everything
  * ends.
  *
- *     test_loss [CASES [FIRST]]
+ *     DPVM_ASSURED_CASES=CASES DPVM_ASSURED_FIRST=FIRST test_loss
  */
 #include "wires.h"
 
@@ -103,7 +103,8 @@ static void arrive_back(struct pair *pair, const struct chances *chances)
     MUST(pvma_sender_take(&pair->sender, &pdu));
     for (; n < pair->sender.s; n++)
         if (pvma_sender_is_acknowledged(&pair->sender, n) && !pvma_receiver_has(&pair->receiver, n))
-            ck_abort_msg("SD %d is acknowledged and has not come", (int)(n - pair->first));
+            ck_abort_msg("case %llu: SD %d is acknowledged and has not come", (unsigned long long)wires_case,
+                         (int)(n - pair->first));
 }
 
 static void step(struct pair *pair, const struct chances *chances)
@@ -194,21 +195,19 @@ static void run_case(uint64_t number)
     pair_close(&pair);
 }
 
-static uint64_t cases = CASES, first_case;
+/* A number of the environment; `otherwise` if it is not there. */
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    return text ? strtoull(text, NULL, 10) : otherwise;
+}
 
 START_TEST(any_loss)
 {
-    for (uint64_t i = first_case; i < first_case + cases; i++)
-        run_case(i);
+    uint64_t first = setting("DPVM_ASSURED_FIRST", 0), cases = setting("DPVM_ASSURED_CASES", CASES);
+    for (wires_case = first; wires_case < first + cases; wires_case++)
+        run_case(wires_case);
 }
 END_TEST
 
-int main(int argc, char **argv)
-{
-    const TTest *const tests[] = {any_loss};
-    if (argc > 1)
-        cases = strtoull(argv[1], NULL, 10);
-    if (argc > 2)
-        first_case = strtoull(argv[2], NULL, 10);
-    return unit_run("loss", tests, 1);
-}
+UNIT_MAIN("loss", any_loss)
