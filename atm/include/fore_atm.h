@@ -91,10 +91,10 @@ int atm_open(const char *device, int flags, Atm_info *info);
 int atm_bind(int fd, Atm_sap asap, Atm_sap *asap_ret, int qlen);
 
 /*
- * Chooses the protocol of a bound descriptor's connection, or of all connections that a listening one will get. Call it
- * before atm_connect() or atm_listen(); manual: atm_assure(3). Both sides must have chosen the same: otherwise
- * atm_connect() fails with EPROTOTYPE, and the listener sees no caller. Such a connection is duplex. EINVAL: fd is not
- * bound, or connected already; EPROTONOSUPPORT: no such protocol; ENOBUFS: the program has too many such descriptors.
+ * Chooses the protocol of a descriptor's connection, or of all connections that a listening one will get (then call it
+ * before atm_bind(), after which callers may come). Manual: atm_assure(3). Both sides must have chosen the same:
+ * otherwise atm_connect() fails with EPROTOTYPE, and the listener sees no caller. Such a connection is duplex. EINVAL:
+ * fd is connected already; EPROTONOSUPPORT: no such protocol; ENOBUFS: the program has too many such descriptors.
  */
 int atm_assure(int fd, Atm_protocol protocol);
 

@@ -19,7 +19,7 @@ int atm_assure(int fd, Atm_protocol protocol)
     struct pvma_fore_endpoint *e = pvma_fore_endpoint_enter(fd);
     if (!e)
         return -1;
-    if (!e->bound || e->connected || e->connecting)
+    if (e->connected || e->connecting)
         return pvma_fore_leave(-1, EINVAL);
     struct pvma_fore_message reply,
         ask = {.type = PVMA_FORE_ASSURE, .endpoint = e->number, .number = (uint32_t)protocol};

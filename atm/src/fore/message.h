@@ -45,20 +45,20 @@
     X(KNOWS, "cp")        /* REPLY: 0 if that process observes, else ESRCH */                                          \
     X(TASK, "n")          /* number: of the PVM task that the program is. No answer */                                 \
     X(CARRY, "cgd")       /* given: bytes of a message by PVM's daemons; data: its receivers. REPLY */                 \
+    X(UNDER_WAY, "cn")    /* REPLY; data: what the program hands over, and what is on its way, without the first n */  \
     X(ASSURE, "cen")      /* number: the protocol of an endpoint's connections, an Atm_protocol. REPLY */              \
     X(WRITE, "cenid")     /* number 0: waits until all is taken; item: bytes. REPLY with the number of bytes taken */  \
     X(READ, "cen")        /* at most `number` bytes. REPLY with the data; EAGAIN: none now; no data: the end */        \
     X(LOW_WATER, "cen")   /* NEWS come when `number` bytes have. No answer */                                          \
-    X(UNDER_WAY, "cn")    /* REPLY; data: what the program hands over, and what is on its way, without the first n */  \
     /* to the program */                                                                                               \
     X(WELCOME, "nvshatm") /* number: of the client; clock; its host's name and address; time; MTU */                   \
     X(REPLY, "reatqmnd")  /* error, an errno or 0; MTU: of OPEN; number: of WRITE; data: of UNDER_WAY, READ */         \
     X(WAKE, "ntg")        /* wait `number` is over; given: bytes given by the process and not yet taken */             \
     /* on the descriptor of an endpoint */                                                                             \
     X(DATA, "td")                                                                                                      \
-    X(NEWS, "t") /* of an assured connection: bytes have come, or there is room again. Not again before a READ */      \
     X(CALLER, "naqlf")                                                                                                 \
     X(CONNECTED, "rq") /* the result of a CONNECT with number 1 */                                                     \
+    X(NEWS, "t") /* of an assured connection: bytes have come, or there is room again. Not again before a READ */      \
     /* to the program, in place of WELCOME */                                                                          \
     X(REFUSED, "rd") /* error, an errno; ENOENT: no such host, and the data list the hosts */
 

@@ -56,10 +56,12 @@ static int open_descriptor(struct atm_link *l, int callers)
 {
     struct atm_transport *t = transport_of(l);
     l->fd = t->library->open(t->host, O_NONBLOCK, NULL);
-    if (l->fd < 0 || t->library->bind(l->fd, 0, &l->own.endpoint.asap, callers) ||
-        find_address(t, &l->own.endpoint.nsap))
+    if (l->fd < 0)
         return system_error();
-    return pvmt_atm_assure(l);
+    int rc = pvmt_atm_assure(l);
+    if (!rc && (t->library->bind(l->fd, 0, &l->own.endpoint.asap, callers) || find_address(t, &l->own.endpoint.nsap)))
+        rc = system_error();
+    return rc;
 }
 
 /* ---- outgoing packets ---- */
