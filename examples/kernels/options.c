@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <argp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "team.h"
@@ -84,15 +85,17 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static char *help_text(int key, const char *text, void *input)
 {
     const struct kernel *kernel = ((struct parsing *)input)->kernel;
-    char *help = NULL;
+    const char *tasks = kernel->tasks_help ? kernel->tasks_help : "any number";
+    const size_t room = 1000;
+    char *help;
 
     if (key == ARGP_KEY_HELP_PRE_DOC)
         return strdup(kernel->purpose);
     if (key != ARGP_KEY_HELP_POST_DOC)
         return (char *)text;
-    if (asprintf(&help, "Classes: %s\nTasks: %s", kernel->class_help,
-                 kernel->tasks_help ? kernel->tasks_help : "any number") < 0)
-        return NULL;
+    help = malloc(room);
+    if (help)
+        snprintf(help, room, "Classes: %s\nTasks: %s", kernel->class_help, tasks);
     return help;
 }
 

@@ -1,24 +1,13 @@
 /*
- * team.c - the collective calls of team.h, made of messages between two tasks, and the report.
+ * team.c - the collective calls of team.h, made of messages between two tasks.
  */
 #include "team.h"
 
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "tally.h"
 
-enum { TAG_UP = TEAM_TAG_MAX + 1, TAG_DOWN, TAG_EACH, TAG_REPORT };
-
-void *team_alloc(long count, unsigned long size)
-{
-    void *memory = calloc((size_t)(count > 0 ? count : 1), size);
-
-    if (!memory)
-        team_fail("no memory for %ld times %lu bytes", count, size);
-    return memory;
-}
+enum { TAG_UP = TEAM_TAG_MAX + 1, TAG_DOWN, TAG_EACH };
 
 static size_t size_of(enum team_type type)
 {
@@ -103,15 +92,31 @@ static void combine_at_first(enum team_type type, void *values, int count,
         free(others);
 }
 
-/* ... and all get the result. */
+/* The same with two tasks, at once: a + b is b + a to the last bit. */
+static void combine_both(enum team_type type, void *values, int count,
+                         void (*into)(enum team_type, void *, const void *, int))
+{
+    void *others = team_alloc(count, size_of(type));
+
+    team_send(1 - team_rank(), TAG_EACH, type, values, count);
+    team_receive(1 - team_rank(), TAG_EACH, type, others, count);
+    into(type, values, others, count);
+    free(others);
+}
+
+/* All tasks get the result. */
 static void combine(enum team_type type, void *values, int count,
                     void (*into)(enum team_type, void *, const void *, int))
 {
     if (team_size() == 1)
         return;
     tally_enter();
-    combine_at_first(type, values, count, into);
-    team_broadcast(type, values, count);
+    if (team_size() == 2) {
+        combine_both(type, values, count, into);
+    } else {
+        combine_at_first(type, values, count, into);
+        team_broadcast(type, values, count);
+    }
     tally_leave();
 }
 
@@ -160,7 +165,11 @@ void team_share(enum team_type type, void *values, const int *first)
     int size = team_size(), me = team_rank();
 
     tally_enter();
-    if (me > 0) {
+    if (size == 2) { /* both at once */
+        int other = 1 - me;
+        team_send(other, TAG_EACH, type, place(type, values, first[me]), first[me + 1] - first[me]);
+        team_receive(other, TAG_EACH, type, place(type, values, first[other]), first[other + 1] - first[other]);
+    } else if (me > 0) {
         team_send(0, TAG_UP, type, place(type, values, first[me]), first[me + 1] - first[me]);
         receive_rest(type, values, first, me);
     } else {
@@ -189,88 +198,4 @@ void team_all_to_all(enum team_type type, const void *out, const int *outgoing, 
         team_receive(from, TAG_EACH, type, place(type, in, incoming_at[from]), incoming[from]);
     }
     tally_leave();
-}
-
-/* ---- time and statistics ---- */
-
-void team_clock_start(void)
-{
-    tally_count(false);
-    team_barrier();
-    tally_count(true);
-    tally_start();
-}
-
-double team_clock_stop(void)
-{
-    double time_s;
-
-    tally_stop();
-    time_s = tally_result().time_s;
-    team_max(TEAM_DOUBLE, &time_s, 1);
-    return time_s;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Mean of the two in the middle, if their number is even. */
-static double median(const int *sorted, int count)
-{
-    if (count == 0)
-        return 0;
-    return (sorted[(count - 1) / 2] + (double)sorted[count / 2]) / 2;
-}
-
-static void print_report(int *sizes, int messages, double time_s, double mean_s, double longest_s)
-{
-    double bytes = 0;
-
-    qsort(sizes, messages, sizeof *sizes, by_size);
-    for (int k = 0; k < messages; k++)
-        bytes += sizes[k];
-    printf("stats tasks=%d messages=%d bytes=%.0f mean=%.2f median=%.0f time_s=%.6f comm_s=%.6f comm_max_s=%.6f\n",
-           team_size(), messages, bytes, messages ? bytes / messages : 0, median(sizes, messages), time_s, mean_s,
-           longest_s);
-}
-
-/* All sizes, those of each task after those of the ranks before it; and their number. The first task's only. */
-static int *gather_sizes(struct tally mine, int *total)
-{
-    int *sizes, counts[TEAM_MAX];
-
-    *total = counts[0] = mine.messages;
-    for (int rank = 1; rank < team_size(); rank++) {
-        team_receive(rank, TAG_REPORT, TEAM_INT, &counts[rank], 1);
-        *total += counts[rank];
-    }
-    sizes = team_alloc(*total, sizeof *sizes);
-    if (mine.messages > 0)
-        memcpy(sizes, mine.sizes, mine.messages * sizeof *sizes);
-    for (int rank = 1, at = counts[0]; rank < team_size(); at += counts[rank++])
-        team_receive(rank, TAG_REPORT, TEAM_INT, sizes + at, counts[rank]);
-    return sizes;
-}
-
-void team_report(void)
-{
-    struct tally mine = tally_result();
-    double longest_s = mine.communication_s, total_s = mine.communication_s, time_s = mine.time_s;
-    int *sizes, messages;
-
-    team_max(TEAM_DOUBLE, &time_s, 1);
-    team_max(TEAM_DOUBLE, &longest_s, 1);
-    team_sum(TEAM_DOUBLE, &total_s, 1);
-    if (team_rank() > 0) {
-        team_send(0, TAG_REPORT, TEAM_INT, &mine.messages, 1);
-        team_send(0, TAG_REPORT, TEAM_INT, mine.sizes, mine.messages);
-        return;
-    }
-    sizes = gather_sizes(mine, &messages);
-    print_report(sizes, messages, time_s, total_s / team_size(), longest_s);
-    free(sizes);
 }

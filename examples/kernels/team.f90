@@ -16,7 +16,7 @@ module team
   public :: team_send, team_receive, team_message, team_pack, team_post, team_take, team_unpack
   public :: team_barrier, team_sum, team_max, team_broadcast, team_share
   public :: team_clock_start, team_clock_stop, team_report, team_decimal
-  public :: INTEGER4, REAL8, COMPLEX16 ! kinds of data, as in pvmfpack
+  public :: INTEGER4, REAL8, COMPLEX8, COMPLEX16 ! kinds of data, as in pvmfpack
 
   integer, parameter :: dp = kind(1d0)
   integer, parameter :: tag_up = 10000, tag_down = 10001, tag_report = 10003

@@ -6,7 +6,8 @@
  * library takes a file in the place of team_pvm.c.
  *
  * Communication is blocking and deterministic. Collective calls go by way of the first task, which adds up in the order
- * of ranks: a result depends on the number of tasks but never on timing. Each costs 2 (size-1) messages.
+ * of ranks: a result depends on the number of tasks but never on timing. Each costs 2 (size-1) messages. Only a team of
+ * two does not need that way: each task sends the other one message.
  *
  * An error ends the whole team: the task prints a line to standard error and exits with status 1, and so do the others
  * when they learn of it.

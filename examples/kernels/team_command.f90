@@ -14,6 +14,7 @@ module team_command
     character(len=8) :: classes        ! letters, the default first, as "SWA"
     character(len=160) :: class_help   ! their sizes, for --help
     logical :: power_of_two = .false.  ! only such numbers of tasks are possible
+    character :: host_class = ' '      ! in this class the first task is a host, which does not count among them
   end type
 
   ! The command line.
@@ -37,6 +38,7 @@ contains
         '  -?, --help          Give this help list', '', 'Classes: ' // trim(kernel%class_help)
     if (kernel%power_of_two) print '(a)', 'Tasks: a power of two'
     if (.not. kernel%power_of_two) print '(a)', 'Tasks: any number'
+    if (kernel%host_class /= ' ') print '(a)', 'In class ' // kernel%host_class // ' one more (5), the host.'
     stop
   end subroutine
 
@@ -63,8 +65,7 @@ contains
     call get_command_argument(at, value)
   end subroutine
 
-  subroutine set_tasks(kernel, options, text)
-    type(team_kernel), intent(in) :: kernel
+  subroutine set_tasks(options, text)
     type(team_options), intent(inout) :: options
     character(len=*), intent(in) :: text
     integer :: status
@@ -72,8 +73,20 @@ contains
     if (status /= 0) options%tasks = 0
     if (options%tasks < 1 .or. options%tasks > tasks_max) &
         call refuse('"' // trim(text) // '" is not a number of tasks from 1 to 256')
-    if (kernel%power_of_two .and. popcnt(options%tasks) /= 1) &
-        call refuse(trim(text) // ' tasks are not possible: use a power of two')
+  end subroutine
+
+  ! When all options are known: the number of tasks depends on the class.
+  subroutine check_tasks(kernel, options)
+    type(team_kernel), intent(in) :: kernel
+    type(team_options), intent(inout) :: options
+    character(len=12) :: number
+    integer :: hosts
+    hosts = merge(1, 0, options%class == kernel%host_class)
+    if (options%tasks == 0) options%tasks = tasks_default + hosts
+    if (options%tasks == 1) hosts = 0
+    write (number, '(i0)') options%tasks
+    if (kernel%power_of_two .and. popcnt(options%tasks - hosts) /= 1) call refuse(trim(number) // &
+        ' tasks are not possible in class ' // options%class // ': use a power of two' // repeat(' and a host', hosts))
   end subroutine
 
   ! Reads the arguments. Prints an error and stops if they are wrong, and for --help.
@@ -84,7 +97,7 @@ contains
     integer :: at
     program_name = kernel%name
     options%class = kernel%classes(1:1)
-    options%tasks = tasks_default
+    options%tasks = 0
     at = 0
     do while (at < command_argument_count())
       at = at + 1
@@ -97,7 +110,7 @@ contains
         options%class = value(1:1)
       case ('-t', '--tasks')
         call take_value(argument, at, value)
-        call set_tasks(kernel, options, value)
+        call set_tasks(options, value)
       case ('-v', '--verify')
         options%verify = .true.
       case ('-s', '--stats')
@@ -108,5 +121,6 @@ contains
         call refuse('unexpected argument "' // trim(argument) // '"')
       end select
     end do
+    call check_tasks(kernel, options)
   end subroutine
 end module

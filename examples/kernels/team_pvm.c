@@ -5,7 +5,6 @@
  */
 #include "team.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +22,9 @@ static struct {
     int rank, size;
     int tids[TEAM_MAX];
     int died_handler;
-    long bytes; /* packed since team_message() */
-} team = {0, 1, {0}, -1, 0};
+    long bytes;       /* packed since team_message() */
+    const char *name; /* of the program */
+} team = {0, 1, {0}, -1, 0, "team"};
 
 int team_rank(void)
 {
@@ -57,7 +57,7 @@ void team_fail(const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (team.rank == 0) {
-        fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
+        fprintf(stderr, "%s: %s\n", team.name, text);
     } else {
         pvm_initsend(PvmDataDefault);
         pvm_pkstr(text);
@@ -154,6 +154,8 @@ void team_start(int argc, char **argv, int tasks)
 {
     int me = pvm_mytid();
 
+    if (argc > 0)
+        team.name = strrchr(argv[0], '/') ? strrchr(argv[0], '/') + 1 : argv[0];
     if (me < 0) /* libpvm has printed why */
         exit(1);
     team.tids[0] = me;

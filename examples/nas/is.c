@@ -194,21 +194,33 @@ static void sort_by_owner(struct sorter *s)
 
 /* ---- the exchange ---- */
 
-/* Sends each task its part of `from`, which at[] divides, and receives the parts of `to` from all. */
-static void exchange(const struct sorter *s, int tag, const int *from, const int *from_at, int *to, const int *to_at)
+/* The same as team_all_to_all(), but what a task has for itself is a message, too. */
+static void send_to_all(const struct sorter *s, int tag, const int *from, const int *from_at, int *to, const int *to_at)
 {
-    int begin = s->problem->own_sent ? 0 : 1;
-
-    for (int step = begin; step < s->size; step++) {
+    for (int step = 0; step < s->size; step++) {
         int rank = (s->me + step) % s->size;
         team_send(rank, tag, TEAM_INT, from + from_at[rank], from_at[rank + 1] - from_at[rank]);
     }
-    if (begin == 1)
-        memcpy(to + to_at[s->me], from + from_at[s->me], (to_at[s->me + 1] - to_at[s->me]) * sizeof *to);
-    for (int step = begin; step < s->size; step++) {
+    for (int step = 0; step < s->size; step++) {
         int rank = (s->me - step + s->size) % s->size;
         team_receive(rank, tag, TEAM_INT, to + to_at[rank], to_at[rank + 1] - to_at[rank]);
     }
+}
+
+/* Sends each task its part of `from`, which at[] divides, and receives the parts of `to` from all. */
+static void exchange(const struct sorter *s, int tag, const int *from, const int *from_at, int *to, const int *to_at)
+{
+    int outgoing[TEAM_MAX], incoming[TEAM_MAX];
+
+    if (s->problem->own_sent) {
+        send_to_all(s, tag, from, from_at, to, to_at);
+        return;
+    }
+    for (int rank = 0; rank < s->size; rank++) {
+        outgoing[rank] = from_at[rank + 1] - from_at[rank];
+        incoming[rank] = to_at[rank + 1] - to_at[rank];
+    }
+    team_all_to_all(TEAM_INT, from, outgoing, from_at, to, incoming, to_at);
 }
 
 /* The tasks tell each other how many keys follow: in_at. */

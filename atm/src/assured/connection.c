@@ -378,6 +378,7 @@ static void received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t 
         c->count.refused++;
         return;
     }
+    c->count.came[path]++;
     if (pdu.type == PVMA_END) {
         lose(c, pdu.cause ? (enum pvma_cause)pdu.cause : PVMA_CAUSE_NORMAL, false);
         return;
