@@ -26,7 +26,7 @@ struct services_setup services_defaults(enum services_kind kind)
                                    .item_bytes = ITEM_BYTES,
                                    .sources = 8,
                                    .on_share = 0.15,
-                                   .on_mean = 20 * PVMA_MS,
+                                   .on_mean = 100 * PVMA_MS,
                                    .buffer_cells = 200,
                                    .peak_mbps = 50,
                                    .ece = pvma_ece_defaults(kind == SERVICES_DUPLICATING),

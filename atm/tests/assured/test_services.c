@@ -177,6 +177,7 @@ static struct services_result run(enum services_kind kind, double load, unsigned
     setup.messages = messages;
     setup.count = count;
     setup.load = load;
+    setup.on_mean = 20 * PVMA_MS; /* few messages meet many states */
     struct services_result result = services_run(&setup);
     free(messages);
     ck_assert(result.ended);
