@@ -227,6 +227,7 @@ static void remember(struct pvma_connection *c)
     c->count.backup_sds = c->ece.count.sds[PVMA_BACKUP];
     c->count.replicas = c->ece.count.replicas;
     c->count.stamps = c->ece.count.stamps;
+    c->count.doubled_later = c->ece.count.retransmit3;
     c->count.modes = c->ece.count.changes;
 }
 

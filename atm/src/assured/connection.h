@@ -74,6 +74,7 @@ struct pvma_connection_statistics {
     /* ECE */
     uint64_t ordinary_sds, backup_sds; /* frames with data by each VC; `replicas` of them are doubled, by backup */
     uint64_t replicas, stamps;         /* stamps: periodic cells that are no POLLs */
+    uint64_t doubled_later;            /* SDs that Retransmit3 found; those that are acknowledged are not sent */
     uint64_t modes;                    /* changes of the sender's mode */
     uint64_t came[PVMA_PATHS];         /* frames of any kind that came by each VC; without ECE, by the first */
 };
