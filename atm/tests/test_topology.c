@@ -98,6 +98,14 @@ START_TEST(mistakes)
         {"host a\nhost b\nlink a b\npvc a a\n", 4, "from one host to another"},
         {"host a\nhost b\nlink a b\npvc a b aal=2\n", 4, "give 5, 3/4 or raw"},
         {"host a\nhost b\nlink a b\npvc a b paced=yes\n", 4, "needs the rate to pace to"},
+        {"host a\nhost b\nlink a b\npvc a b service=best\n", 4, "give one of ubr|vbr|abr"},
+        {"host a\nhost b\nlink a b\npvc a b mcr=1M\n", 4, "rates of service=abr"},
+        {"host a\nhost b\nlink a b\npvc a b service=vbr icr=1M\n", 4, "rates of service=abr"},
+        {"host a\nhost b\nlink a b\npvc a b service=abr flow=simplex\n", 4, "needs flow=duplex"},
+        {"host a\nhost b\nlink a b\npvc a b service=abr mean=1M\n", 4, "give its minimum, mcr=RATE"},
+        {"host a\nhost b\nlink a b\npvc a b service=abr peak=1M mcr=2M\n", 4, "must not exceed the peak"},
+        {"host a\nhost b\nlink a b\nsource x from=a to=b rate=1M service=abr mean=1M\n", 4, "mcr=RATE"},
+        {"switch s\nhost a\nlink a s\nsource x at=s rate=1M service=abr\n", 4, "has no VC, so it has no service"},
         {"host a\nhost b\nlink a b\nsource x at=a type=cbr rate=1M\n", 4, "no switch \"a\""},
         {"host a\nhost b\nlink a b\nsource x from=a type=cbr rate=1M\n", 4, "give its place"},
         {"host a\nhost b\nlink a b\nsource x from=a to=b type=cbr\n", 4, "give the rate"},
@@ -229,12 +237,23 @@ START_TEST(list_and_drawing)
     const char *text =
         "profile p like=sparc1-sba100 tx_pdu=1us\nhost a profile=p\nhost b\nswitch s model=an2 credits=7\n"
         "link a s rate=140M\nlink b s delay=1ms\npvc a b peak=1M paced=yes\n"
-        "source x from=a to=b type=onoff rate=5M on=1ms off=1ms\nhost c vcis=3\nlink c s\n"
+        "pvc a b service=abr peak=50M mcr=5M icr=20M\npvc b a service=vbr mean=1M\n"
+        "source x from=a to=b type=onoff rate=5M on=1ms off=1ms\n"
+        "source y from=a to=b type=cbr rate=5M service=abr peak=10M mcr=1M\n"
+        "host c vcis=3\nlink c s\n"
         "server q at=c relay=5us down=1s\nstation b\noverlay tree branch=3 direct=none\n";
     ck_assert_int_eq(pvma_topology_parse("t", text, strlen(text), &t), 0);
     char *list = written(pvma_topology_list, &t);
     ck_assert_int_eq(pvma_topology_parse("t", list, strlen(list), &again), 0);
     char *second = written(pvma_topology_list, &again);
+    const struct pvma_contract *abr = &again.pvcs[1].contract;
+    ck_assert_int_eq(abr->service, PVMA_ABR);
+    ck_assert_int_eq(abr->wanted.peak_bps, 50000000);
+    ck_assert_int_eq(abr->back_minimum.mean_bps, 5000000); /* what is reserved */
+    ck_assert_int_eq(abr->initial_bps, 20000000);
+    ck_assert_int_eq(again.sources[1].contract.flow, PVMA_DUPLEX);
+    ck_assert_int_eq(again.sources[1].contract.wanted.peak_bps, 10000000);
+    ck_assert_int_eq(again.sources[0].contract.flow, PVMA_SIMPLEX);
     ck_assert_str_eq(list, second);
     char *dot = written(pvma_topology_dot, &t);
     ck_assert_ptr_nonnull(strstr(dot, "graph atm {"));

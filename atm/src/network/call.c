@@ -351,6 +351,8 @@ static void connect_first(struct pvma_call *call, const struct pvma_signal *sign
         pvma_channel_lower(call->back, &signal->contract.back_wanted);
     if (signal->contract.paced)
         pvma_vc_pace(call->vc, signal->contract.wanted.peak_bps);
+    if (signal->contract.service == PVMA_ABR)
+        pvma_vc_control(call->vc, &signal->contract.wanted, 0);
     if (call->handler && call->handler->connected)
         call->handler->connected(call->arg, call, call->vc, &call->contract);
 }
@@ -452,6 +454,8 @@ static void answer(struct pvma_call *call)
     int64_t back_peak = contract->back_wanted.peak_bps;
     call->ids.paced_bps = contract->paced ? back_peak : 0;
     call->vc = pvma_vc_add(host_of(call), contract->aal, &call->ids);
+    if (contract->service == PVMA_ABR)
+        pvma_vc_control(call->vc, &contract->back_wanted, 0);
     struct pvma_signal connect = message(call, PVMA_CONNECT);
     connect.contract = *contract;
     pvma_control_originate(call->control, call->port, &connect);

@@ -58,7 +58,8 @@ static void add_pvc(struct pvma_net *net, const struct pvma_path *there, const s
 
 /* Adds the end of a VC that sends on channel `out` and receives on `in`; either may be NULL. */
 static struct pvma_vc *make_end(struct pvma_node *node, const struct pvma_contract *contract,
-                                const struct pvma_channel *out, int64_t peak_bps, const struct pvma_channel *in)
+                                const struct pvma_channel *out, const struct pvma_bandwidth *granted,
+                                const struct pvma_channel *in)
 {
     struct pvma_vc_ids ids = {.sends = out != NULL, .receives = in != NULL};
     if (out) {
@@ -66,14 +67,17 @@ static struct pvma_vc *make_end(struct pvma_node *node, const struct pvma_contra
         ids.tx_vpi = out->vpi;
         ids.tx_vci = out->vci;
         ids.credits = out->link->to->credits;
-        ids.paced_bps = contract->paced ? peak_bps : 0;
+        ids.paced_bps = contract->paced ? granted->peak_bps : 0;
     }
     if (in) {
         ids.rx_port = in->link->to_port;
         ids.rx_vpi = in->vpi;
         ids.rx_vci = in->vci;
     }
-    return pvma_vc_add(pvma_host_of(node), contract->aal, &ids);
+    struct pvma_vc *vc = pvma_vc_add(pvma_host_of(node), contract->aal, &ids);
+    if (out && contract->service == PVMA_ABR)
+        pvma_vc_control(vc, granted, contract->initial_bps);
+    return vc;
 }
 
 static int set_up_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_host *to,
@@ -90,13 +94,15 @@ static int set_up_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_
         pvma_path_remove(there.first);
         return cause;
     }
+    if (contract->service == PVMA_ABR && duplex)
+        pvma_path_pair(&there, &back);
     add_pvc(net, &there, duplex ? &back : NULL);
     if (counts) {
         pvma_channel_count(there.first);
         pvma_channel_count(back.last);
     }
-    *a = make_end(first, contract, there.first, there.granted.peak_bps, back.last);
-    *b = make_end(last, contract, back.first, back.granted.peak_bps, there.last);
+    *a = make_end(first, contract, there.first, &there.granted, back.last);
+    *b = make_end(last, contract, back.first, &back.granted, there.last);
     return 0;
 }
 
@@ -142,9 +148,9 @@ int pvma_net_pvc_tree(struct pvma_net *net, struct pvma_host *from, struct pvma_
         pvma_path_remove(path.first);
     if (!cause) {
         add_pvc(net, &path, NULL);
-        *a = make_end(pvma_host_node(from), contract, path.first, path.granted.peak_bps, NULL);
+        *a = make_end(pvma_host_node(from), contract, path.first, &path.granted, NULL);
         for (size_t i = 0; i < count; i++)
-            ends[i] = make_end(pvma_host_node(to[i]), contract, NULL, 0, leaves[i]);
+            ends[i] = make_end(pvma_host_node(to[i]), contract, NULL, NULL, leaves[i]);
     }
     free(leaves);
     return cause;
@@ -186,7 +192,7 @@ static int build_source(struct pvma_net *net, size_t index)
         net->sources[index] = pvma_source_in_switch(net->sim, pvma_switch_of(from), &t->options, t->name);
         return 0;
     }
-    struct pvma_contract contract = {.aal = PVMA_AAL_RAW, .flow = PVMA_SIMPLEX};
+    struct pvma_contract contract = t->contract;
     struct pvma_vc **vcs = pvma_new(t->to_count * sizeof(struct pvma_vc *)), *far;
     int cause = 0;
     for (size_t i = 0; i < t->to_count && !cause; i++)

@@ -88,6 +88,7 @@ static void connect_leg(struct pvma_control *control, struct pvma_passage *passa
     route = pvma_switch_add_route(s, leg->port, leg->back->vpi, leg->back->vci, &in->contract);
     pvma_switch_police(s, route, &leg->back->granted);
     leg->back_branch = pvma_switch_add_branch(s, route, passage->in_port, in->back_vpi, in->back_vci);
+    pvma_switch_pair(leg->branch->route, route);
 }
 
 /* Returns what exceeds the contract that the called side has accepted. */

@@ -110,7 +110,7 @@ bool pvma_signal_get_contract(struct pvmc_buf *b, struct pvma_contract *contract
     for (size_t i = 0; i < sizeof bandwidths / sizeof bandwidths[0]; i++)
         good = get_bandwidth(b, bandwidths[i]) && good;
     return good && (aal == PVMA_AAL_RAW || aal == PVMA_AAL34 || aal == PVMA_AAL5) && flow <= PVMA_MULTICAST &&
-           service <= PVMA_VBR && paced <= 1;
+           service < PVMA_SERVICES && (service != PVMA_ABR || flow == PVMA_DUPLEX) && paced <= 1;
 }
 
 /* Reads the part that depends on the type; false for a value that no message has. */

@@ -50,6 +50,15 @@ void pvma_vc_pace(struct pvma_vc *vc, int64_t rate_bps)
     vc->tx->has_paced |= vc->gap != 0;
 }
 
+void pvma_vc_control(struct pvma_vc *vc, const struct pvma_bandwidth *granted, int64_t initial_bps)
+{
+    int64_t link_bps = vc->tx->at->out->options.rate_bps, peak_bps = granted->peak_bps;
+    if (!vc->abr)
+        vc->abr = pvma_new(sizeof *vc->abr);
+    pvma_abr_init(vc->abr, peak_bps && peak_bps < link_bps ? peak_bps : link_bps, granted->mean_bps, initial_bps);
+    pvma_vc_pace(vc, vc->abr->rate_bps);
+}
+
 static struct pvma_vc *new_vc(struct pvma_host *host, enum pvma_aal aal, const struct pvma_vc_ids *ids)
 {
     struct pvma_vc *vc = pvma_new(sizeof *vc);
@@ -62,6 +71,7 @@ static struct pvma_vc *new_vc(struct pvma_host *host, enum pvma_aal aal, const s
     vc->ready_tail = &vc->ready;
     vc->held_tail = &vc->held;
     pvma_cellq_init(&vc->injected);
+    pvma_cellq_init(&vc->turned);
     pvma_reassembler_init(&vc->reassembler, aal, PVMA_PDU_MAX);
     vc->next = host->vcs;
     host->vcs = vc;
@@ -103,6 +113,7 @@ void pvma_vc_remove(struct pvma_vc *vc, int cause)
         vc->handler->closed(vc->arg, vc, cause);
     pvma_reassembler_free(&vc->reassembler);
     pvma_payload_drop(vc->payload);
+    free(vc->abr);
     free(vc);
 }
 
@@ -190,6 +201,21 @@ bool pvma_vc_sends(const struct pvma_vc *vc)
 unsigned pvma_vc_queued(const struct pvma_vc *vc)
 {
     return vc->queued;
+}
+
+int64_t pvma_vc_abr_rate(const struct pvma_vc *vc)
+{
+    return vc->abr ? vc->abr->rate_bps : 0;
+}
+
+uint64_t pvma_vc_cells(const struct pvma_vc *vc)
+{
+    return vc->cells;
+}
+
+uint64_t pvma_vc_useless_cells(const struct pvma_vc *vc)
+{
+    return vc->reassembler.useless_cells;
 }
 
 void pvma_vc_identifiers(const struct pvma_vc *vc, uint16_t *vpi, uint16_t *vci)

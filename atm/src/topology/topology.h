@@ -57,6 +57,7 @@ struct pvma_topo_source {
     unsigned *to;  /* the hosts to which its cells go; NULL in a switch */
     size_t to_count;
     char to_name[PVMA_NAME_MAX + 1]; /* as written: one name or a range */
+    struct pvma_contract contract;   /* of the VCs that it feeds */
     struct pvma_source_options options;
 };
 

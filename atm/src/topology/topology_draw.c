@@ -137,8 +137,9 @@ static void list_failure(const struct pvma_topology *t, const struct pvma_topo_f
             number_of_link(t, f->link), at, duration, every);
 }
 
-static void list_bandwidth(const struct pvma_bandwidth *b, FILE *out)
+static void list_bandwidth(const struct pvma_contract *c, FILE *out)
 {
+    const struct pvma_bandwidth *b = &c->wanted;
     char rate[32];
     if (b->peak_bps) {
         pvma_rate_format(b->peak_bps, rate, sizeof rate);
@@ -146,7 +147,11 @@ static void list_bandwidth(const struct pvma_bandwidth *b, FILE *out)
     }
     if (b->mean_bps) {
         pvma_rate_format(b->mean_bps, rate, sizeof rate);
-        fprintf(out, " mean=%s", rate);
+        fprintf(out, c->service == PVMA_ABR ? " mcr=%s" : " mean=%s", rate);
+    }
+    if (c->initial_bps) {
+        pvma_rate_format(c->initial_bps, rate, sizeof rate);
+        fprintf(out, " icr=%s", rate);
     }
     if (b->burst_cells)
         fprintf(out, " burst=%d", b->burst_cells);
@@ -156,9 +161,9 @@ static void list_pvc(const struct pvma_topology *t, const struct pvma_topo_pvc *
 {
     const struct pvma_contract *c = &pvc->contract;
     fprintf(out, "pvc %s %s aal=%s flow=%s service=%s paced=%s", t->nodes[pvc->from].name, t->nodes[pvc->to].name,
-            pvma_aal_name(c->aal), c->flow == PVMA_DUPLEX ? "duplex" : "simplex",
-            c->service == PVMA_VBR ? "vbr" : "ubr", c->paced ? "yes" : "no");
-    list_bandwidth(&c->wanted, out);
+            pvma_aal_name(c->aal), c->flow == PVMA_DUPLEX ? "duplex" : "simplex", pvma_service_name(c->service),
+            c->paced ? "yes" : "no");
+    list_bandwidth(c, out);
     fprintf(out, "\n");
 }
 
@@ -174,6 +179,9 @@ static void list_source(const struct pvma_topology *t, const struct pvma_topo_so
     else
         fprintf(out, " from=%s to=%s", t->nodes[s->from].name, s->to_name);
     fprintf(out, " type=%s rate=%s", types[o->type], rate);
+    if (s->contract.service)
+        fprintf(out, " service=%s", pvma_service_name(s->contract.service));
+    list_bandwidth(&s->contract, out);
     pvma_time_format(o->start, start, sizeof start);
     pvma_time_format(o->stop, stop, sizeof stop);
     if (o->type == PVMA_ONOFF) {
