@@ -106,8 +106,8 @@ int atm_item(int fd, u_int bytes);
 
 /*
  * The descriptor of an assured connection becomes readable, and wakes an atm_recv() that waits, when at least so many
- * bytes have arrived (at first 1; at most half the protocol's window counts), or none will follow. A program that knows
- * how much it needs is woken once instead of for each cell. EOPNOTSUPP: fd has not been assured.
+ * bytes have arrived (at first 1; at most 1/64 of the protocol's window counts), or none will follow. A program that
+ * knows how much it needs is woken once instead of for each cell. EOPNOTSUPP: fd has not been assured.
  */
 int atm_low_water(int fd, u_int bytes);
 

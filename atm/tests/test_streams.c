@@ -365,6 +365,32 @@ static int expects_its_own(void *arg)
     return atm_close(fd);
 }
 
+/* A mark that the window can never reach, with one byte in each cell. */
+static int waits_for_too_much(void *arg)
+{
+    int fd = answer(((struct trial *)arg)->protocol);
+    NEED(!atm_low_water(fd, 1 << 20));
+    NEED(receive_pattern(fd, 0, BYTES) == BYTES);
+    return atm_close(fd);
+}
+
+static int sends_single_bytes(void *arg)
+{
+    static char bytes[BYTES];
+    int fd = dial(arg);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = byte_at(i);
+    NEED(!atm_item(fd, 1) && atm_send(fd, bytes, sizeof bytes) == sizeof bytes);
+    return atm_close(fd);
+}
+
+START_TEST(the_low_water_mark_is_within_the_window)
+{
+    setenv("PVM_ATM_WINDOW", "64k", 1);
+    run(&trials[_i], sends_single_bytes, waits_for_too_much);
+}
+END_TEST
+
 START_TEST(both_sides_choose_the_same)
 {
     run(&(struct trial){atm_sscop, _i ? "a" : "b", "0", true}, calls_with_another_protocol, expects_its_own);
@@ -487,6 +513,7 @@ int main(void)
     ADD(a_full_window_is_not_waited_for, TRIALS);
     ADD(items_arrive_cell_by_cell, 1);
     ADD(the_low_water_mark_is_waited_for, TRIALS);
+    ADD(the_low_water_mark_is_within_the_window, 3);
     ADD(both_sides_choose_the_same, 2);
     ADD(mistakes_have_their_errors, 1);
     ADD(a_program_has_few_assured_endpoints, 1);

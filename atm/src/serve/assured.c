@@ -12,6 +12,9 @@
 
 #define LINGER_PS (5 * PVMA_MS) /* between looks whether the last bytes of a closed endpoint are acknowledged */
 
+/* A window counts whole frames: with one byte in each cell so small a part of it can be read when it is full. */
+#define WINDOW_SHARE 64
+
 /* The Fore API's numbers are those of the engines. */
 _Static_assert((int)atm_ece_duplicating == (int)PVMA_ECE_DUPLICATING, "Atm_protocol");
 
@@ -76,7 +79,7 @@ void pvma_assured_came(struct pvma_endpoint *e)
 
 void pvma_assured_set_low_water(struct pvma_endpoint *e, uint32_t bytes)
 {
-    size_t most = e->window / 2;
+    size_t most = e->window / WINDOW_SHARE;
     e->low_water = bytes < most ? bytes : most;
     if (e->state == PVMA_ENDPOINT_CONNECTED && left_to_read(e))
         pvma_assured_came(e);
