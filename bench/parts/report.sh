@@ -155,7 +155,7 @@ update() { # WHAT
     cp "$work/performance.md" doc/performance.md
 }
 
-dp_groups='dp.*' rdma_groups='rdma.*' main_groups='one|two|start|many|shm|tcp|net|crowd|programs|curve|atm'
+dp_groups='dp.*' rdma_groups='rdma.*' main_groups='one|two|start|many|shm|tcp|net|crowd|programs|kernels|curve|atm'
 
 # Prints what the results have.
 print_report() {

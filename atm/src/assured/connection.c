@@ -9,16 +9,26 @@
 #include "sscop.h"
 
 enum {
-    FIRST = 1,           /* number of the first SD, as in figure 5.7 */
-    QUEUED_PDUS_MAX = 2, /* in the VC's send queue: one at the processor, one in the adapter, none waits behind them */
-    WINDOW_MIN = 4096,   /* octets */
+    FIRST = 1,            /* number of the first SD, as in figure 5.7 */
+    QUEUED_PDUS_MAX = 2,  /* in the VC's send queue: one at the processor, one in the adapter, none waits behind them */
+    QUEUED_CELLS_MAX = 1, /* ... of ECE, whose time stamps are of the moment at which a cell enters the queue */
+    WINDOW_MIN = 4096,    /* octets */
     WINDOW_MAX = 64 << 20,
     END_COOKIE = 1,
 };
 
+/* A VC, and the PDU for which the host's full send queue had no room. */
+struct way {
+    struct pvma_vc *vc; /* NULL: lost, or not used */
+    size_t refused;     /* octets; 0: none */
+    bool refused_again;
+    uint8_t *wire;
+    uint64_t cells_before; /* that it sent before the connection had it */
+};
+
 struct pvma_connection {
     struct pvma_sim *sim;
-    struct pvma_vc *vc; /* NULL: lost */
+    struct way way[PVMA_PATHS]; /* without ECE, only the first */
     struct pvma_connection_settings settings;
     const struct pvma_connection_events *events;
     void *arg;
@@ -33,10 +43,8 @@ struct pvma_connection {
     enum pvma_cause lost;
     struct pvma_connection_statistics count;
     uint64_t bad_cells; /* of PC-AAL: damaged */
-    /* a PDU that the full send queue of the host refused */
-    size_t refused; /* octets; 0: none */
-    bool refused_again;
-    uint8_t *wire;
+    struct pvma_ece ece;
+    struct pvma_event ece_time;
 };
 
 /* ---- protocols ---- */
@@ -68,8 +76,11 @@ enum pvma_aal pvma_protocol_aal(enum pvma_protocol protocol)
 
 struct pvma_connection_settings pvma_connection_defaults(enum pvma_protocol protocol)
 {
-    return (struct pvma_connection_settings){
-        .protocol = protocol, .poll_interval = 500 * PVMA_MS, .patience = 60 * PVMA_S, .window_bytes = 4 << 20};
+    return (struct pvma_connection_settings){.protocol = protocol,
+                                             .poll_interval = 500 * PVMA_MS,
+                                             .patience = 60 * PVMA_S,
+                                             .window_bytes = 4 << 20,
+                                             .ece = pvma_ece_defaults(protocol == PVMA_ECE_DUPLICATING)};
 }
 
 static bool is_sscop(const struct pvma_connection *c)
@@ -77,13 +88,23 @@ static bool is_sscop(const struct pvma_connection *c)
     return c->settings.protocol == PVMA_SSCOP;
 }
 
+static bool is_ece(const struct pvma_connection *c)
+{
+    return c->settings.protocol == PVMA_ECE_SWITCHING || c->settings.protocol == PVMA_ECE_DUPLICATING;
+}
+
+static bool is_lost(const struct pvma_connection *c)
+{
+    return !c->way[PVMA_ORDINARY].vc;
+}
+
 /* ---- sending ---- */
 
-static size_t encode(struct pvma_connection *c, const struct pvma_pdu *pdu)
+static size_t encode(const struct pvma_connection *c, const struct pvma_pdu *pdu, uint8_t *wire)
 {
     if (is_sscop(c))
-        return pvma_sscop_encode(pdu, c->wire);
-    pvma_pcaal_encode(&c->format, pdu, c->wire);
+        return pvma_sscop_encode(pdu, wire);
+    pvma_pcaal_encode(&c->format, pdu, wire);
     return PVMA_PCAAL_BYTES;
 }
 
@@ -91,6 +112,7 @@ static void count_report(struct pvma_connection *c, const struct pvma_pdu *pdu)
 {
     c->count.stats += pdu->type == PVMA_STAT;
     c->count.ustats += pdu->type == PVMA_USTAT;
+    c->count.lstats += pdu->type == PVMA_LSTAT;
 }
 
 static void count_sd(struct pvma_connection *c, const struct pvma_pdu *pdu, enum pvma_asked asked)
@@ -100,6 +122,8 @@ static void count_sd(struct pvma_connection *c, const struct pvma_pdu *pdu, enum
         c->count.sd_bytes += pdu->length;
         return;
     }
+    if (asked == PVMA_REPLICA)
+        return;
     c->count.again++;
     c->count.again_bytes += pdu->length;
     c->count.again_stat += asked == PVMA_BY_STAT;
@@ -107,9 +131,24 @@ static void count_sd(struct pvma_connection *c, const struct pvma_pdu *pdu, enum
     c->count.again_lstat += asked == PVMA_BY_LSTAT;
 }
 
-/* The next PDU: reports first, because the peer waits for them, then a POLL, old data, new data. */
-static bool next_pdu(struct pvma_connection *c, struct pvma_pdu *pdu, bool *again)
+static bool next_of_ece(struct pvma_connection *c, enum pvma_path path, struct pvma_pdu *pdu, bool *again)
 {
+    enum pvma_asked asked = PVMA_NEW;
+    if (!pvma_ece_next(&c->ece, path, pvma_sim_now(c->sim), pdu, &asked))
+        return false;
+    count_report(c, pdu);
+    c->count.polls += pdu->type == PVMA_POLL;
+    if (pdu->type == PVMA_SD)
+        count_sd(c, pdu, asked);
+    *again = asked != PVMA_NEW && asked != PVMA_REPLICA;
+    return true;
+}
+
+/* The next PDU: reports first, because the peer waits for them, then a POLL, old data, new data. */
+static bool next_pdu(struct pvma_connection *c, enum pvma_path path, struct pvma_pdu *pdu, bool *again)
+{
+    if (is_ece(c))
+        return next_of_ece(c, path, pdu, again);
     unsigned elements = is_sscop(c) ? PVMA_SSCOP_ELEMENTS_MAX : PVMA_PCAAL_STAT_ELEMENTS;
     enum pvma_asked asked;
     *again = false;
@@ -131,55 +170,90 @@ static bool next_pdu(struct pvma_connection *c, struct pvma_pdu *pdu, bool *agai
 }
 
 /* False: the host's send queue is full, and `room` will be called. */
-static bool send_octets(struct pvma_connection *c, size_t length, bool again)
+static bool send_octets(struct way *way, size_t length, bool again)
 {
-    int error = again ? pvma_vc_send_again(c->vc, c->wire, length, 0) : pvma_vc_send(c->vc, c->wire, length, 0);
-    c->refused = error ? length : 0;
-    c->refused_again = again;
-    if (!error)
-        c->count.ubr_bytes +=
-            (uint64_t)pvma_aal_cells(is_sscop(c) ? PVMA_AAL5 : PVMA_AAL_RAW, length) * PVMA_CELL_BYTES;
+    int error = again ? pvma_vc_send_again(way->vc, way->wire, length, 0) : pvma_vc_send(way->vc, way->wire, length, 0);
+    way->refused = error ? length : 0;
+    way->refused_again = again;
     return !error;
 }
 
 /* Sends as long as the VC's queue is short: what waits in it could not be overtaken. */
+static void pump_way(struct pvma_connection *c, enum pvma_path path)
+{
+    struct way *way = &c->way[path];
+    struct pvma_pdu pdu = {.type = PVMA_SD};
+    bool again, sent = true;
+    unsigned most = is_ece(c) ? QUEUED_CELLS_MAX : QUEUED_PDUS_MAX;
+    if (way->vc && way->refused)
+        sent = send_octets(way, way->refused, way->refused_again);
+    while (sent && way->vc && pvma_vc_queued(way->vc) < most && next_pdu(c, path, &pdu, &again))
+        sent = send_octets(way, encode(c, &pdu, way->wire), again);
+}
+
+/* Calls pvma_ece_tick() in time; it may be late already, when a cell was. */
+static void await_ece(struct pvma_connection *c)
+{
+    pvma_ps due = pvma_ece_due(&c->ece), now = pvma_sim_now(c->sim);
+    if (due == PVMA_NEVER)
+        pvma_sim_cancel(c->sim, &c->ece_time);
+    else
+        pvma_sim_at(c->sim, &c->ece_time, due > now ? due : now);
+}
+
 static void pump(struct pvma_connection *c)
 {
-    struct pvma_pdu pdu;
-    bool again, sent = true;
-    if (c->vc && c->refused)
-        sent = send_octets(c, c->refused, c->refused_again);
-    while (sent && c->vc && pvma_vc_queued(c->vc) < QUEUED_PDUS_MAX && next_pdu(c, &pdu, &again))
-        sent = send_octets(c, encode(c, &pdu), again);
+    for (enum pvma_path path = 0; path < PVMA_PATHS; path++)
+        pump_way(c, path);
+    if (is_ece(c) && !is_lost(c))
+        await_ece(c);
 }
 
 /* ---- the end ---- */
 
-static void remember_useless(struct pvma_connection *c)
+/* What the VCs and ECE count. */
+static void remember(struct pvma_connection *c)
 {
-    if (c->vc)
-        c->count.useless_cells = pvma_vc_useless_cells(c->vc) + c->bad_cells;
+    uint64_t *const bytes[PVMA_PATHS] = {&c->count.ubr_bytes, &c->count.abr_bytes, &c->count.vbr_bytes};
+    if (is_lost(c))
+        return;
+    c->count.useless_cells = pvma_vc_useless_cells(c->way[PVMA_ORDINARY].vc) + c->bad_cells;
+    for (int path = 0; path < PVMA_PATHS; path++)
+        if (c->way[path].vc)
+            *bytes[path] = (pvma_vc_cells(c->way[path].vc) - c->way[path].cells_before) * PVMA_CELL_BYTES;
+    if (!is_ece(c))
+        return;
+    c->count.ordinary_sds = c->ece.count.sds[PVMA_ORDINARY];
+    c->count.backup_sds = c->ece.count.sds[PVMA_BACKUP];
+    c->count.replicas = c->ece.count.replicas;
+    c->count.stamps = c->ece.count.stamps;
+    c->count.modes = c->ece.count.changes;
 }
 
-/* Leaves the VC. `tell`: the peer is told, if this PDU reaches it. */
+/* Leaves the VCs. `tell`: the peer is told, if this PDU reaches it. */
 static void leave(struct pvma_connection *c, enum pvma_cause cause, bool tell)
 {
     struct pvma_pdu end = {.type = PVMA_END, .cause = (int)cause};
-    if (!c->vc)
+    struct way *last = &c->way[is_ece(c) ? PVMA_CONTROL : PVMA_ORDINARY];
+    if (is_lost(c))
         return;
-    remember_useless(c);
+    remember(c);
     pvma_sim_cancel(c->sim, &c->poll_time);
-    pvma_vc_handle(c->vc, NULL, NULL);
+    pvma_sim_cancel(c->sim, &c->ece_time);
+    for (int path = 0; path < PVMA_PATHS; path++)
+        if (c->way[path].vc)
+            pvma_vc_handle(c->way[path].vc, NULL, NULL);
     if (tell)
-        pvma_vc_send(c->vc, c->wire, encode(c, &end), END_COOKIE);
-    c->vc = NULL;
+        pvma_vc_send(last->vc, last->wire, encode(c, &end, last->wire), END_COOKIE);
+    for (int path = 0; path < PVMA_PATHS; path++)
+        c->way[path].vc = NULL;
     c->lost = cause;
 }
 
 /* The last thing in an event: the owner may free the connection. */
 static void lose(struct pvma_connection *c, enum pvma_cause cause, bool tell)
 {
-    if (!c->vc)
+    if (is_lost(c))
         return;
     leave(c, cause, tell);
     if (c->events->lost)
@@ -208,6 +282,26 @@ static void poll_now(struct pvma_event *event)
     pump(c);
 }
 
+/* ECE polls by itself. */
+static void use_ece(struct pvma_connection *c, bool waited)
+{
+    pvma_ps now = pvma_sim_now(c->sim);
+    c->heard = waited ? c->heard : now;
+    pvma_ece_use(&c->ece, now);
+}
+
+static void ece_now(struct pvma_event *event)
+{
+    struct pvma_connection *c = PVMA_OF(event, struct pvma_connection, ece_time);
+    pvma_ps now = pvma_sim_now(c->sim);
+    if (pvma_sender_waits(&c->sender) && now - c->heard >= c->settings.patience) {
+        lose(c, PVMA_CAUSE_TIMEOUT, true);
+        return;
+    }
+    pvma_ece_tick(&c->ece, now);
+    pump(c);
+}
+
 /* ---- receiving ---- */
 
 static bool decode(struct pvma_connection *c, struct pvma_pdu *pdu, const uint8_t *data, size_t length)
@@ -220,17 +314,31 @@ static bool decode(struct pvma_connection *c, struct pvma_pdu *pdu, const uint8_
     return false;
 }
 
-static void take_data(struct pvma_connection *c, const struct pvma_pdu *pdu)
+static bool is_of_sender(const struct pvma_pdu *pdu)
 {
-    enum pvma_taken taken = pvma_receiver_take(&c->receiver, pdu);
+    return pdu->type == PVMA_SD || pdu->type == PVMA_POLL || pdu->type == PVMA_STAMP;
+}
+
+static enum pvma_taken take(struct pvma_connection *c, enum pvma_path path, const struct pvma_pdu *pdu)
+{
+    if (is_ece(c))
+        return pvma_ece_take(&c->ece, path, pdu, pvma_sim_now(c->sim));
+    if (is_of_sender(pdu))
+        return pvma_receiver_take(&c->receiver, pdu);
+    return pvma_sender_take(&c->sender, pdu) ? PVMA_TAKEN : PVMA_REFUSED;
+}
+
+static void take_data(struct pvma_connection *c, enum pvma_path path, const struct pvma_pdu *pdu)
+{
+    enum pvma_taken taken = take(c, path, pdu);
     c->count.received += taken == PVMA_TAKEN && pdu->type == PVMA_SD;
     c->count.duplicates += taken == PVMA_DUPLICATE;
     c->count.refused += taken == PVMA_REFUSED;
 }
 
-static void take_report(struct pvma_connection *c, const struct pvma_pdu *pdu)
+static void take_report(struct pvma_connection *c, enum pvma_path path, const struct pvma_pdu *pdu)
 {
-    if (!pvma_sender_take(&c->sender, pdu)) {
+    if (take(c, path, pdu) == PVMA_REFUSED) {
         c->count.refused++;
         return;
     }
@@ -252,24 +360,33 @@ static void tell_owner(struct pvma_connection *c, size_t readable_before)
         c->events->writable(c->arg);
 }
 
+static enum pvma_path path_of(const struct pvma_connection *c, const struct pvma_vc *vc)
+{
+    enum pvma_path path = PVMA_ORDINARY;
+    while (path < PVMA_PATHS - 1 && c->way[path].vc != vc)
+        path++;
+    return path;
+}
+
 static void received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t length)
 {
     struct pvma_connection *c = arg;
     struct pvma_pdu pdu;
     size_t readable = c->receiver.readable;
-    (void)vc;
+    enum pvma_path path = path_of(c, vc);
     if (!decode(c, &pdu, data, length)) {
         c->count.refused++;
         return;
     }
+    c->count.came[path]++;
     if (pdu.type == PVMA_END) {
         lose(c, pdu.cause ? (enum pvma_cause)pdu.cause : PVMA_CAUSE_NORMAL, false);
         return;
     }
-    if (pdu.type == PVMA_SD || pdu.type == PVMA_POLL)
-        take_data(c, &pdu);
+    if (is_of_sender(&pdu))
+        take_data(c, path, &pdu);
     else
-        take_report(c, &pdu);
+        take_report(c, path, &pdu);
     pump(c);
     tell_owner(c, readable);
 }
@@ -311,25 +428,37 @@ static size_t window_of(const struct pvma_connection *c, size_t wanted)
     return wanted < least ? least : wanted;
 }
 
+static void take_vc(struct pvma_connection *c, enum pvma_path path, struct pvma_vc *vc)
+{
+    c->way[path] = (struct way){.vc = vc,
+                                .wire = pvma_new(is_sscop(c) ? PVMA_SSCOP_PDU_MAX : PVMA_PCAAL_BYTES),
+                                .cells_before = pvma_vc_cells(vc)};
+    pvma_vc_handle(vc, &handler, c);
+}
+
 struct pvma_connection *pvma_connection_new(const struct pvma_connection_vcs *vcs,
                                             const struct pvma_connection_settings *settings,
                                             const struct pvma_connection_events *events, void *arg)
 {
     struct pvma_connection *c = pvma_new(sizeof *c);
-    c->vc = vcs->ordinary;
-    c->sim = pvma_host_node(pvma_vc_host(c->vc))->sim;
+    c->sim = pvma_host_node(pvma_vc_host(vcs->ordinary))->sim;
     c->settings = *settings;
     c->events = events;
     c->arg = arg;
-    c->format = (struct pvma_pcaal){.several = settings->protocol != PVMA_PCAAL_1};
-    c->sd_bytes = pvma_sscop_sd_bytes(pvma_vc_mtu(c->vc));
-    c->wire = pvma_new(is_sscop(c) ? PVMA_SSCOP_PDU_MAX : PVMA_PCAAL_BYTES);
+    c->format = (struct pvma_pcaal){.several = settings->protocol != PVMA_PCAAL_1, .stamped = is_ece(c)};
+    c->sd_bytes = pvma_sscop_sd_bytes(pvma_vc_mtu(vcs->ordinary));
     unsigned bits = is_sscop(c) ? PVMA_SERIAL_SSCOP : PVMA_SERIAL_PCAAL;
     size_t window = window_of(c, settings->window_bytes);
     pvma_sender_init(&c->sender, bits, window, FIRST);
     pvma_receiver_init(&c->receiver, bits, window, FIRST);
+    pvma_ece_init(&c->ece, &settings->ece, &c->sender, &c->receiver);
     pvma_event_init(&c->poll_time, PVMA_EVENT_USER, poll_now);
-    pvma_vc_handle(c->vc, &handler, c);
+    pvma_event_init(&c->ece_time, PVMA_EVENT_USER, ece_now);
+    take_vc(c, PVMA_ORDINARY, vcs->ordinary);
+    if (is_ece(c)) {
+        take_vc(c, PVMA_BACKUP, vcs->backup);
+        take_vc(c, PVMA_CONTROL, vcs->control);
+    }
     return c;
 }
 
@@ -340,7 +469,9 @@ void pvma_connection_free(struct pvma_connection *c)
     leave(c, PVMA_CAUSE_NORMAL, true);
     pvma_sender_free(&c->sender);
     pvma_receiver_free(&c->receiver);
-    free(c->wire);
+    pvma_ece_free(&c->ece);
+    for (int path = 0; path < PVMA_PATHS; path++)
+        free(c->way[path].wire);
     free(c);
 }
 
@@ -349,7 +480,8 @@ void pvma_connection_free(struct pvma_connection *c)
 size_t pvma_connection_write(struct pvma_connection *c, const void *data, size_t bytes, const struct pvma_place *place)
 {
     size_t most = is_sscop(c) ? c->sd_bytes : pvma_pcaal_sd_bytes(&c->format, place->item_bytes), done = 0;
-    if (!c->vc)
+    bool waited = pvma_sender_waits(&c->sender);
+    if (is_lost(c))
         return 0;
     while (done < bytes) {
         size_t part = bytes - done < most ? bytes - done : most;
@@ -360,7 +492,9 @@ size_t pvma_connection_write(struct pvma_connection *c, const void *data, size_t
         }
         done += part;
     }
-    if (done)
+    if (done && is_ece(c))
+        use_ece(c, waited);
+    else if (done)
         watch(c);
     pump(c);
     return done;
@@ -398,6 +532,6 @@ enum pvma_cause pvma_connection_lost(const struct pvma_connection *c)
 
 const struct pvma_connection_statistics *pvma_connection_statistics(struct pvma_connection *c)
 {
-    remember_useless(c);
+    remember(c);
     return &c->count;
 }

@@ -4,7 +4,7 @@
  *
  *     SSCOP       frames of up to 65,528 octets over a duplex VC of AAL5 (sscop.h)
  *     PC-AAL      frames of one cell over a duplex raw VC (pcaal.h), with one item in a cell or as many as fit
- *     ECE         PC-AAL over three VCs, one with little delay, one with guarantees, one for control
+ *     ECE         PC-AAL, with several items, over three duplex raw VCs: UBR, ABR, and VBR for control (ece.h)
  *
  * A connection polls its peer while anything is unacknowledged, so an idle one schedules no event. It takes the VCs'
  * handlers. All calls are for the simulation's thread, between or within its events.
@@ -12,6 +12,7 @@
 #ifndef PVMA_CONNECTION_H
 #define PVMA_CONNECTION_H
 
+#include "ece.h"
 #include "nodes/host.h"
 
 enum pvma_protocol {
@@ -34,12 +35,13 @@ enum pvma_aal pvma_protocol_aal(enum pvma_protocol protocol);
 
 struct pvma_connection_settings {
     enum pvma_protocol protocol;
-    pvma_ps poll_interval; /* T_POLL */
+    pvma_ps poll_interval; /* T_POLL; of ECE, that of its own settings */
     pvma_ps patience;      /* a peer that answers no POLL for so long is lost */
     size_t window_bytes;   /* octets written that the peer may have left unacknowledged, or received but unread */
+    struct pvma_ece_settings ece;
 };
 
-/* What the thesis used, and what it left open: T_POLL 0.5 s, patience of 120 POLLs, a window of 4 MiB. */
+/* What the thesis used, and what it left open: T_POLL 0.5 s (ECE: 0.1 s), patience of 120 POLLs, a window of 4 MiB. */
 struct pvma_connection_settings pvma_connection_defaults(enum pvma_protocol protocol);
 
 /* VCs of a connection; each must send and receive. Those of a protocol with one VC: `ordinary`, the others NULL. */
@@ -68,7 +70,12 @@ struct pvma_connection_statistics {
     uint64_t duplicates;                           /* frames with data that had come before */
     uint64_t refused;                              /* PDUs that are none, or that nobody honest sends */
     uint64_t useless_cells;                        /* cells of frames that came in part */
-    uint64_t ubr_bytes, abr_bytes, vbr_bytes;      /* octets of cells sent, by the service of the VC */
+    uint64_t ubr_bytes, abr_bytes, vbr_bytes;      /* octets of cells sent, by the service of the VC; with RM cells */
+    /* ECE */
+    uint64_t ordinary_sds, backup_sds; /* frames with data by each VC; `replicas` of them are doubled, by backup */
+    uint64_t replicas, stamps;         /* stamps: periodic cells that are no POLLs */
+    uint64_t modes;                    /* changes of the sender's mode */
+    uint64_t came[PVMA_PATHS];         /* frames of any kind that came by each VC; without ECE, by the first */
 };
 
 struct pvma_connection;

@@ -24,6 +24,8 @@ enum {
     COUNT = LAF + 4,
     LIST = COUNT + 1,
     LSTAT_STAMP = PVMA_PCAAL_BYTES - STAMP,
+    HIGH = 1,
+    LAST_ONE = 2, /* bits of TYPE */
     /* USTAT */
     USTAT_LIMIT = BODY,
     USTAT_LIST = USTAT_LIMIT + 4,
@@ -107,17 +109,34 @@ static void put_body(const struct pvma_pcaal *format, const struct pvma_pdu *pdu
     case PVMA_LSTAT:
         put_stat(pdu, cell);
         break;
+    case PVMA_STAMP:
+        put_stamp(cell + BODY, pdu->stamp);
+        break;
     case PVMA_END:
         cell[BODY] = (uint8_t)pdu->cause;
         break;
     }
 }
 
+/* What ECE tells in the first octet. */
+static uint8_t flags_of(const struct pvma_pdu *pdu)
+{
+    bool is_periodic = pdu->type == PVMA_POLL || pdu->type == PVMA_STAMP;
+    bool has_mode = is_periodic || pdu->type == PVMA_SD || pdu->type == PVMA_LSTAT;
+    return (uint8_t)((has_mode && pdu->high ? HIGH : 0) | (is_periodic && pdu->last ? LAST_ONE : 0));
+}
+
+/* Those without a number have 0. */
+static bool has_number(const struct pvma_pdu *pdu)
+{
+    return pdu->type != PVMA_END && pdu->type != PVMA_STAMP;
+}
+
 void pvma_pcaal_encode(const struct pvma_pcaal *format, const struct pvma_pdu *pdu, uint8_t cell[PVMA_PCAAL_BYTES])
 {
     memset(cell, 0, PVMA_PCAAL_BYTES);
-    cell[TYPE] = (uint8_t)(pdu->type << 4);
-    put(cell + NUMBER, pdu->type == PVMA_END ? 0 : pdu->n);
+    cell[TYPE] = (uint8_t)(pdu->type << 4 | (format->stamped ? flags_of(pdu) : 0));
+    put(cell + NUMBER, has_number(pdu) ? pdu->n : 0);
     put_body(format, pdu, cell);
     pvma_put16(cell + CRC, pvma_crc16(cell, PVMA_PCAAL_BYTES));
 }
@@ -197,9 +216,11 @@ static bool get_stat(struct pvma_pdu *pdu, const uint8_t *cell, unsigned most, p
 bool pvma_pcaal_decode(const struct pvma_pcaal *format, struct pvma_pdu *pdu, const uint8_t cell[PVMA_PCAAL_BYTES],
                        pvma_ps now)
 {
-    if (cell[TYPE] & 15 || !crc_is_good(cell))
-        return false;
     pdu->type = cell[TYPE] >> 4;
+    pdu->high = cell[TYPE] & HIGH;
+    pdu->last = cell[TYPE] & LAST_ONE;
+    if ((cell[TYPE] & 15) != (format->stamped ? flags_of(pdu) : 0) || !crc_is_good(cell))
+        return false;
     pdu->n = pvma_get32(cell + NUMBER);
     switch (pdu->type) {
     case PVMA_SD:
@@ -212,6 +233,9 @@ bool pvma_pcaal_decode(const struct pvma_pcaal *format, struct pvma_pdu *pdu, co
         return get_stat(pdu, cell, PVMA_PCAAL_STAT_ELEMENTS, now);
     case PVMA_LSTAT:
         return get_stat(pdu, cell, PVMA_PCAAL_LSTAT_ELEMENTS, now);
+    case PVMA_STAMP:
+        pdu->stamp = get_stamp(cell + BODY, now);
+        return format->stamped && !pdu->n && is_zero(cell, BODY + STAMP, PVMA_PCAAL_BYTES);
     case PVMA_END:
         pdu->cause = cell[BODY];
         return !pdu->n && is_zero(cell, BODY + 1, PVMA_PCAAL_BYTES);

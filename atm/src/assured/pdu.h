@@ -17,6 +17,7 @@ enum pvma_pdu_type {
     PVMA_STAT = 11,  /* what has come and what is missing, on request */
     PVMA_USTAT = 12, /* what is missing, as soon as it is seen */
     PVMA_LSTAT = 14, /* a STAT that latency made necessary (ECE) */
+    PVMA_STAMP = 15, /* the time at which it was sent (ECE) */
 };
 
 /* Elements in a list. A longer STAT of SSCOP is cut off, which is safe: it says nothing of the rest. */
@@ -33,7 +34,9 @@ struct pvma_pdu {
     const uint8_t *data; /* SD: in the buffer that was decoded, or the sender's */
     size_t length;
     uint32_t tag, offset; /* PC-AAL's SD: of the message, and of the first octet in it */
-    pvma_ps stamp;        /* ECE's SD, POLL: when it was sent. LSTAT: when the late one was sent */
+    pvma_ps stamp;        /* ECE's SD, POLL, STAMP: when it was sent. LSTAT: when the late one was sent */
+    bool high;            /* ECE's SD, POLL, STAMP: the sender's mode. LSTAT: the mode that it shall enter */
+    bool last;            /* ECE's POLL, STAMP: no other follows at the interval */
     int cause;            /* END: a pvma_cause */
 };
 

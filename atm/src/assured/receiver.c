@@ -152,22 +152,27 @@ static void fill_common(struct pvma_receiver *receiver, enum pvma_pdu_type type,
     pdu->elements = 0;
 }
 
-static void make_ustat(struct pvma_receiver *receiver, struct pvma_pdu *pdu)
-{
-    struct pvma_gap *gap = &receiver->gap[receiver->gap_first];
-    receiver->gap_first = (receiver->gap_first + 1) % PVMA_GAPS_MAX;
-    receiver->gaps--;
-    fill_common(receiver, PVMA_USTAT, pdu);
-    pdu->list[pdu->elements++] = gap->from;
-    pdu->list[pdu->elements++] = gap->to;
-}
-
 /* The first number from `from` on, and before `end`, whose SD has come, or has not; else `end`. */
 static int64_t find(const struct pvma_receiver *receiver, int64_t from, int64_t end, bool come)
 {
     while (from < end && pvma_receiver_has(receiver, from) != come)
         from++;
     return from;
+}
+
+/* Makes a USTAT of the oldest gap. False: what was missing there has come while the report waited. */
+static bool make_ustat(struct pvma_receiver *receiver, struct pvma_pdu *pdu)
+{
+    const struct pvma_gap *gap = &receiver->gap[receiver->gap_first];
+    int64_t missing = find(receiver, gap->from, gap->to, false);
+    receiver->gap_first = (receiver->gap_first + 1) % PVMA_GAPS_MAX;
+    receiver->gaps--;
+    if (missing >= gap->to)
+        return false;
+    fill_common(receiver, PVMA_USTAT, pdu);
+    pdu->list[pdu->elements++] = missing;
+    pdu->list[pdu->elements++] = gap->to;
+    return true;
 }
 
 /* Lists pairs from stat_at on. True: the list is complete, with what ends the last run of received SDs. */
@@ -207,12 +212,12 @@ static void make_stat(struct pvma_receiver *receiver, unsigned elements, bool on
 
 bool pvma_receiver_report(struct pvma_receiver *receiver, unsigned elements, bool once, struct pvma_pdu *pdu)
 {
-    if (receiver->gaps)
-        make_ustat(receiver, pdu);
-    else if (receiver->stat)
-        make_stat(receiver, elements < PVMA_LIST_MAX ? elements : PVMA_LIST_MAX, once, pdu);
-    else
+    while (receiver->gaps)
+        if (make_ustat(receiver, pdu))
+            return true;
+    if (!receiver->stat)
         return false;
+    make_stat(receiver, elements < PVMA_LIST_MAX ? elements : PVMA_LIST_MAX, once, pdu);
     return true;
 }
 

@@ -94,22 +94,40 @@ static struct pvma_sd *choose(struct pvma_sender *sender)
     return sd;
 }
 
-bool pvma_sender_next(struct pvma_sender *sender, pvma_ps now, struct pvma_pdu *pdu, enum pvma_asked *asked)
+/* A transmission: STATs of POLLs before it say nothing of it. */
+static void fill(struct pvma_sender *sender, struct pvma_sd *sd, struct pvma_pdu *pdu)
 {
-    struct pvma_sd *sd = choose(sender);
-    if (!sd)
-        return false;
     sd->record = sender->ps;
-    sd->issued = now;
-    sender->unpolled += pvma_sd_charge(sd->length);
-    *asked = sd->asked;
     pdu->type = PVMA_SD;
     pdu->n = sd->n;
     pdu->tag = sd->tag;
     pdu->offset = sd->offset;
     pdu->data = sd->data;
     pdu->length = sd->length;
-    pdu->stamp = now;
+}
+
+bool pvma_sender_next(struct pvma_sender *sender, pvma_ps now, struct pvma_pdu *pdu, enum pvma_asked *asked)
+{
+    struct pvma_sd *sd = choose(sender);
+    if (!sd)
+        return false;
+    fill(sender, sd, pdu);
+    sd->issued = pdu->stamp = now;
+    sender->unpolled += pvma_sd_charge(sd->length);
+    *asked = sd->asked;
+    return true;
+}
+
+pvma_ps pvma_sender_issued(const struct pvma_sender *sender, int64_t n)
+{
+    return pvma_sender_is_acknowledged(sender, n) ? -1 : (*slot_of(sender, n))->issued;
+}
+
+bool pvma_sender_repeat(struct pvma_sender *sender, int64_t n, struct pvma_pdu *pdu)
+{
+    if (pvma_sender_is_acknowledged(sender, n))
+        return false;
+    fill(sender, *slot_of(sender, n), pdu);
     return true;
 }
 
@@ -149,12 +167,12 @@ static void queue_again(struct pvma_sender *sender, struct pvma_sd *sd, enum pvm
 }
 
 /* Retransmit1: what was sent after the POLL may be underway. */
-static void again_by_stat(struct pvma_sender *sender, int64_t from, int64_t to, int64_t poll)
+static void again_by_stat(struct pvma_sender *sender, int64_t from, int64_t to, int64_t poll, enum pvma_asked asked)
 {
     for (int64_t n = from > sender->a ? from : sender->a; n < to; n++) {
         struct pvma_sd *sd = *slot_of(sender, n);
         if (sd && poll > sd->record)
-            queue_again(sender, sd, PVMA_BY_STAT);
+            queue_again(sender, sd, asked);
         else
             sender->inhibited += sd && !sd->queued;
     }
@@ -167,15 +185,6 @@ static void again_by_ustat(struct pvma_sender *sender, int64_t from, int64_t to)
         struct pvma_sd *sd = *slot_of(sender, n);
         if (sd)
             queue_again(sender, sd, PVMA_BY_USTAT);
-    }
-}
-
-void pvma_sender_again_since(struct pvma_sender *sender, pvma_ps since, pvma_ps until)
-{
-    for (int64_t n = sender->a; n < sender->s; n++) {
-        struct pvma_sd *sd = *slot_of(sender, n);
-        if (sd && sd->issued >= since && sd->issued <= until)
-            queue_again(sender, sd, PVMA_BY_LSTAT);
     }
 }
 
@@ -207,12 +216,13 @@ static bool take_stat(struct pvma_sender *sender, const struct pvma_pdu *pdu, in
     int64_t list[PVMA_LIST_MAX];
     int64_t laf = pvma_serial_near(sender->a, (uint32_t)pdu->laf, sender->bits);
     int64_t poll = pvma_serial_near(sender->ps, (uint32_t)pdu->poll, sender->bits);
+    enum pvma_asked asked = pdu->type == PVMA_LSTAT ? PVMA_BY_LSTAT : PVMA_BY_STAT;
     if (!restore(sender, pdu, list) || !is_a_list(sender, pdu, laf, list) || poll > sender->ps || !pdu->elements)
         return false;
     acknowledge(sender, sender->a, r);
     acknowledge(sender, laf, list[0]);
     for (unsigned i = 0; i + 1 < pdu->elements; i += 2) {
-        again_by_stat(sender, list[i], list[i + 1], poll);
+        again_by_stat(sender, list[i], list[i + 1], poll, asked);
         if (i + 2 < pdu->elements)
             acknowledge(sender, list[i + 1], list[i + 2]);
     }

@@ -4,7 +4,7 @@
  * and says when it is.
  *
  * Memory is bounded by the window, whatever the peer says. No timeout sends an SD again: a STAT does, if its POLL was
- * sent after the SD (Retransmit1), a USTAT in any case (Retransmit2), or the time at which it was sent (Retransmit3).
+ * sent after the SD (Retransmit1), or a USTAT in any case (Retransmit2). Retransmit3, by time, is the owner's: ece.h.
  */
 #ifndef PVMA_SENDER_H
 #define PVMA_SENDER_H
@@ -12,7 +12,8 @@
 #include "pdu.h"
 
 /* What asked for a transmission. */
-enum pvma_asked { PVMA_NEW, PVMA_BY_STAT, PVMA_BY_USTAT, PVMA_BY_LSTAT, PVMA_ASKED };
+/* PVMA_REPLICA: sent before, and again by another way without being asked for (ECE). */
+enum pvma_asked { PVMA_NEW, PVMA_BY_STAT, PVMA_BY_USTAT, PVMA_BY_LSTAT, PVMA_REPLICA, PVMA_ASKED };
 
 /* An SD in the window. */
 struct pvma_sd {
@@ -88,8 +89,11 @@ void pvma_sender_poll(struct pvma_sender *sender, struct pvma_pdu *pdu);
 /* Takes a STAT, a USTAT or an LSTAT (as a STAT). False: no honest receiver sends it, and nothing has changed. */
 bool pvma_sender_take(struct pvma_sender *sender, const struct pvma_pdu *pdu);
 
-/* Sends again what was sent last from `since` until `until`, both included, if it is not acknowledged: Retransmit3. */
-void pvma_sender_again_since(struct pvma_sender *sender, pvma_ps since, pvma_ps until);
+/* The time of the last transmission of an SD that was sent; -1 if it is acknowledged. */
+pvma_ps pvma_sender_issued(const struct pvma_sender *sender, int64_t n);
+
+/* Makes an SD that was sent once more, to be sent by another way. False: it is acknowledged. */
+bool pvma_sender_repeat(struct pvma_sender *sender, int64_t n, struct pvma_pdu *pdu);
 
 /* True if a number of the window is acknowledged, or lies before it. */
 bool pvma_sender_is_acknowledged(const struct pvma_sender *sender, int64_t n);

@@ -164,7 +164,7 @@ static struct pvma_endpoint *endpoint_of(struct pvma_client *c, uint32_t number)
 
 static uint32_t mtu_of(const struct pvma_host *host)
 {
-    return (uint32_t)pvma_host_profile(host)->cost[PVMA_COST_mtu];
+    return (uint32_t)pvma_host_mtu(host);
 }
 
 static bool do_open(struct pvma_client *c, struct pvma_fore_message *m)

@@ -277,6 +277,28 @@ START_TEST(each_cell_is_usable)
 }
 END_TEST
 
+/* What waits in the adapter cannot be overtaken: an SD that is sent again passes all that was written before. */
+START_TEST(old_data_overtake)
+{
+    struct pvma_connection_settings settings = pvma_connection_defaults(PVMA_PCAAL_N);
+    open_both("profile p like=ideal tx_pdu=100us\nhost a profile=p\nhost b profile=p\nlink a b\npvc a b aal=raw\n",
+              &settings);
+    a.write = 100 * 24;
+    write_more(&a);
+    ck_assert_uint_eq(pvma_vc_queued(pvma_net_pvc_end(lab.net, 0, false)), 2);
+    pvma_link_fail(pvma_net_link(lab.net, "a", "b"));
+    pvma_sim_run_until(lab.sim, 150 * PVMA_US); /* the first is lost */
+    pvma_link_restore(pvma_net_link(lab.net, "a", "b"));
+    pvma_sim_run_until(lab.sim, 1000 * PVMA_US);
+    ck_assert_uint_eq(count(&a)->again_ustat, 1);
+    ck_assert_uint_gt(b.got, 5 * 24);
+    ck_assert_uint_lt(b.got, 12 * 24);
+    pvma_sim_run(lab.sim);
+    ck_assert_uint_eq(b.got, a.write);
+    close_both();
+}
+END_TEST
+
 /* Each octet's place in its message crosses with it; a cell has octets of one message. */
 START_TEST(places)
 {
@@ -427,5 +449,5 @@ START_TEST(a_hostile_peer)
 END_TEST
 
 UNIT_MAIN("connection", times_of_the_thesis, costs_of_the_thesis, every_octet_in_order, useless_cells,
-          only_what_was_lost_is_sent_again, bit_errors, each_cell_is_usable, places, a_deaf_reader, a_silent_peer,
-          an_idle_connection_schedules_nothing, the_peer_is_told, a_hostile_peer)
+          only_what_was_lost_is_sent_again, bit_errors, each_cell_is_usable, old_data_overtake, places, a_deaf_reader,
+          a_silent_peer, an_idle_connection_schedules_nothing, the_peer_is_told, a_hostile_peer)

@@ -1,4 +1,5 @@
-/* test_sender.c - the sending side: Retransmit1, 2 and 3, priorities, the window, and reports that are none. */
+/* test_sender.c - the sending side: Retransmit1 and 2, repetition, priorities, the window, and reports that are none.
+ */
 #include "wires.h"
 
 static struct pvma_sender sender;
@@ -79,16 +80,25 @@ START_TEST(retransmit2_in_any_case)
 }
 END_TEST
 
-START_TEST(retransmit3_by_time)
+/* By another way: without being asked, with the number and the time of the first transmission. */
+START_TEST(repeated_by_another_way)
 {
+    struct pvma_pdu pdu;
     open_window(5);
-    for (pvma_ps at = 10; at <= 50; at += 10)
+    for (pvma_ps at = 10; at <= 40; at += 10)
         next(at);
-    pvma_sender_again_since(&sender, 20, 40);
-    for (int n = 2; n <= 4; n++)
-        ck_assert_int_eq(next(60), n);
-    pvma_sender_again_since(&sender, 20, 40); /* they are of 60 now */
-    ck_assert_int_eq(next(60), 0);
+    ck_assert_int_eq(pvma_sender_issued(&sender, 3), 30);
+    ck_assert(pvma_sender_repeat(&sender, 3, &pdu));
+    ck_assert_int_eq(pdu.n, 3);
+    ck_assert_int_eq(pvma_sender_issued(&sender, 3), 30);
+    int64_t poll = poll_it();
+    ck_assert(pvma_sender_repeat(&sender, 2, &pdu));
+    ck_assert(report(PVMA_STAT, poll, 2, 1, LIST(2, 4, 5))); /* 1 has come, 2 was repeated after the POLL */
+    ck_assert_int_eq(pvma_sender_issued(&sender, 1), -1);
+    ck_assert(!pvma_sender_repeat(&sender, 1, &pdu));
+    ck_assert_int_eq(next(50), 3);
+    ck_assert_int_eq(next(50), 5);
+    ck_assert_int_eq(pvma_sender_issued(&sender, 3), 50);
     pvma_sender_free(&sender);
 }
 END_TEST
@@ -189,5 +199,5 @@ START_TEST(reports_that_are_none)
 }
 END_TEST
 
-UNIT_MAIN("sender", retransmit1_only_what_was_sent_before_the_poll, retransmit2_in_any_case, retransmit3_by_time,
+UNIT_MAIN("sender", retransmit1_only_what_was_sent_before_the_poll, retransmit2_in_any_case, repeated_by_another_way,
           old_data_before_new, a_part_of_a_stat, window, a_closed_receiver, reports_that_are_none)
