@@ -24,10 +24,21 @@ struct trial {
 };
 
 static const struct trial trials[] = {
-    {atm_sscop, "b", "0", true},       {atm_pcaal_1, "b", "0", true},    {atm_pcaal_n, "b", "0", true},
-    {atm_sscop, "b", "0.0005", true},  {atm_pcaal_1, "b", "0.05", true}, {atm_pcaal_n, "b", "0.05", true},
-    {atm_sscop, "a", "0", true},       {atm_pcaal_n, "a", "0", false},   {atm_sscop, "b", "0", false},
+    {atm_sscop, "b", "0", true},
+    {atm_pcaal_1, "b", "0", true},
+    {atm_pcaal_n, "b", "0", true},
+    {atm_ece_switching, "b", "0", true},
+    {atm_ece_duplicating, "b", "0", true},
+    {atm_sscop, "b", "0.0005", true},
+    {atm_pcaal_1, "b", "0.05", true},
+    {atm_pcaal_n, "b", "0.05", true},
+    {atm_ece_switching, "b", "0.05", true},
+    {atm_ece_duplicating, "b", "0.05", true},
+    {atm_sscop, "a", "0", true},
+    {atm_pcaal_n, "a", "0", false},
+    {atm_sscop, "b", "0", false},
     {atm_pcaal_n, "b", "0.01", false},
+    {atm_ece_switching, "b", "0.01", false},
 };
 
 enum { TRIALS = sizeof trials / sizeof trials[0] };
@@ -509,11 +520,11 @@ int main(void)
     ADD(what_was_sent_arrives_after_the_close, TRIALS);
     ADD(what_was_sent_survives_the_sender, TRIALS);
     ADD(a_sender_hears_of_the_peers_death, TRIALS);
-    ADD(an_outage_is_not_the_end_of_the_stream, 3);
+    ADD(an_outage_is_not_the_end_of_the_stream, 5);
     ADD(a_full_window_is_not_waited_for, TRIALS);
     ADD(items_arrive_cell_by_cell, 1);
     ADD(the_low_water_mark_is_waited_for, TRIALS);
-    ADD(the_low_water_mark_is_within_the_window, 3);
+    ADD(the_low_water_mark_is_within_the_window, 5);
     ADD(both_sides_choose_the_same, 2);
     ADD(mistakes_have_their_errors, 1);
     ADD(a_program_has_few_assured_endpoints, 1);
