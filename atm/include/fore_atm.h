@@ -63,7 +63,7 @@ typedef struct Atm_qos_sel {
 /*
  * Protocols that carry data on a duplex connection. atm_native: packets of an AAL, best effort. The others lose nothing
  * and keep no packets: they are a stream of bytes. SSCOP over AAL5; PC-AAL with one item or with several in a cell; and
- * PC-AAL with a second circuit (ECE). Not in the papers of the interface but in the thesis, see atm-protocols(7).
+ * PC-AAL with a second circuit (ECE). Not in the papers of the interface but in the thesis, see atm_assure(3).
  */
 typedef enum Atm_protocol {
     atm_native,
