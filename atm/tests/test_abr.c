@@ -334,8 +334,13 @@ START_TEST(calls)
     lab_open(&lab, "host a\nhost b\nswitch s\nlink a s\nlink b s\n", 1);
     struct pvma_host *a = pvma_net_host(lab.net, "a"), *b = pvma_net_host(lab.net, "b");
     struct pvma_bandwidth bandwidth = {50 * MBPS, 10 * MBPS, 0};
-    struct pvma_contract contract = {PVMA_AAL5, PVMA_DUPLEX, PVMA_ABR,  false,    0,
-                                     bandwidth, bandwidth,   bandwidth, bandwidth};
+    struct pvma_contract contract = {.aal = PVMA_AAL5,
+                                     .flow = PVMA_DUPLEX,
+                                     .service = PVMA_ABR,
+                                     .wanted = bandwidth,
+                                     .minimum = bandwidth,
+                                     .back_wanted = bandwidth,
+                                     .back_minimum = bandwidth};
     ck_assert_int_eq(pvma_host_listen(b, 7, offered, &answer), 0);
     pvma_call_open(a, pvma_host_address(b), 7, &contract, &handler, &answer);
     pvma_sim_run(lab.sim);

@@ -157,6 +157,26 @@ contains
     end do
   end subroutine
 
+  ! A file's name without its folders.
+  function base_name(path) result(name)
+    character(len=*), intent(in) :: path
+    character(len=:), allocatable :: name
+    name = trim(path(index(path, '/', back=.true.) + 1:))
+  end function
+
+  ! Whether the parent is a task of this program, as the first task of a team is. A console is not.
+  logical function is_member(parent)
+    integer, intent(in) :: parent
+    character(len=4096) :: path, program
+    integer :: count, tid, grandparent, host, flag, info
+    is_member = .false.
+    if (parent <= 0) return
+    count = -1
+    call pvmftasks(parent, count, tid, grandparent, host, flag, program, info)
+    call get_command_argument(0, path)
+    is_member = info >= 0 .and. base_name(program) == base_name(path)
+  end function
+
   ! Reads the command line, makes the team, and gives the options to all of its tasks. The first call of the program.
   subroutine team_start(kernel, options)
     type(team_kernel), intent(in) :: kernel
@@ -170,7 +190,7 @@ contains
     tids(0) = me
     call pvmfsetopt(PVMROUTE, PVMROUTEDIRECT, info)
     call pvmfparent(parent)
-    if (parent > 0) then
+    if (is_member(parent)) then
       call follow(me, parent, options)
     else
       call lead(options)

@@ -378,6 +378,7 @@ static void received(void *arg, struct pvma_vc *vc, const uint8_t *data, size_t 
         c->count.refused++;
         return;
     }
+    c->count.came[path]++;
     if (pdu.type == PVMA_END) {
         lose(c, pdu.cause ? (enum pvma_cause)pdu.cause : PVMA_CAUSE_NORMAL, false);
         return;
@@ -509,6 +510,14 @@ size_t pvma_connection_read(struct pvma_connection *c, void *buffer, size_t byte
 size_t pvma_connection_readable(const struct pvma_connection *c)
 {
     return c->receiver.readable;
+}
+
+bool pvma_connection_next_place(const struct pvma_connection *c, struct pvma_place *place)
+{
+    const struct pvma_arrival *next = c->receiver.first;
+    if (next)
+        *place = (struct pvma_place){.tag = next->tag, .offset = next->offset + (uint32_t)next->taken};
+    return next;
 }
 
 size_t pvma_connection_unacknowledged(const struct pvma_connection *c)

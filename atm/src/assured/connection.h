@@ -75,6 +75,7 @@ struct pvma_connection_statistics {
     uint64_t ordinary_sds, backup_sds; /* frames with data by each VC; `replicas` of them are doubled, by backup */
     uint64_t replicas, stamps;         /* stamps: periodic cells that are no POLLs */
     uint64_t modes;                    /* changes of the sender's mode */
+    uint64_t came[PVMA_PATHS];         /* frames of any kind that came by each VC; without ECE, by the first */
 };
 
 struct pvma_connection;
@@ -104,7 +105,13 @@ size_t pvma_connection_write(struct pvma_connection *connection, const void *dat
 /* Moves up to `bytes` octets that have come, in order, to `buffer` and returns their number. */
 size_t pvma_connection_read(struct pvma_connection *connection, void *buffer, size_t bytes);
 
-size_t pvma_connection_readable(const struct pvma_connection *connection); /* octets that can be read now */
+/* Octets that can be read now. */
+size_t pvma_connection_readable(const struct pvma_connection *connection);
+
+/* Tag and offset of the next of them, as its sender wrote (PC-AAL; SSCOP: 0, 0). False: none can be read. */
+bool pvma_connection_next_place(const struct pvma_connection *connection, struct pvma_place *place);
+
+/* Octets written and not acknowledged, short frames rounded up; 0: the peer has all. */
 size_t pvma_connection_unacknowledged(const struct pvma_connection *connection);
 
 /* 0 while the connection lives. */

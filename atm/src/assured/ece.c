@@ -231,7 +231,7 @@ void pvma_ece_use(struct pvma_ece *ece, pvma_ps now)
     ece->used = now;
     ece->last = false;
     if (ece->periodic == PVMA_NEVER)
-        ece->periodic = now;
+        ece->periodic = now + ece->settings.lme.interval;
 }
 
 pvma_ps pvma_ece_due(const struct pvma_ece *ece)

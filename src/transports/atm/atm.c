@@ -15,8 +15,11 @@ static bool is_virtual; /* of the network that atm_available() saw last */
 static int atm_available(char *why, size_t size)
 {
     const struct pvmt_atm_library *library = pvmt_atm_library(why, size);
+    Atm_protocol protocol;
     if (!library)
         return PVMC_ENOTFOUND;
+    if (pvmt_atm_protocol(&protocol, why, size))
+        return PVMC_EPARAM;
     int clock = library->sim_look();
     is_virtual = clock == ATM_CLOCK_VIRTUAL;
     if (clock == ATM_CLOCK_REAL)
@@ -71,6 +74,10 @@ static int open_carrier(struct pvmt_datagram *base)
     char why[256];
     t->door.fd = -1;
     t->library = pvmt_atm_library(why, sizeof why);
+    if (pvmt_atm_protocol(&t->protocol, why, sizeof why)) {
+        pvmc_log_once(PVMC_LOG_ERROR, "%s", why);
+        return PVMC_EPARAM;
+    }
     int clock = t->library ? t->library->sim_clock() : -1;
     if (clock < 0)
         return PVMC_EUNREACHABLE;
