@@ -81,12 +81,29 @@ static const struct problem {
       {554.2683411902, 493.2597244941}}},
 };
 
+static const struct problem *problem_of(char class)
+{
+    const struct problem *p = problems;
+
+    while (p->class != class)
+        p++;
+    return p;
+}
+
+static bool class_allows(char class, int tasks)
+{
+    const struct problem *problem = problem_of(class);
+
+    return tasks <= problem->ny && tasks <= problem->nz;
+}
+
 static const struct kernel kernel = {
     .purpose = "NAS FT: a diffusion equation, solved by fast Fourier transforms.",
     .classes = "SWAT",
     .class_help = "S 64x64x64, W 128x128x32, A 256x256x128; T as S, with every transform's data moved back",
     .tasks_allowed = options_power_of_two,
-    .tasks_help = "a power of two",
+    .tasks_help = "a power of two, at most the number of planes",
+    .class_allows = class_allows,
 };
 
 /* The part of a task. */
@@ -120,8 +137,6 @@ static void divide(const struct problem *problem)
 
     my.home = problem->home;
     my.nx = problem->nx, my.ny = problem->ny, my.nz = problem->nz;
-    if (my.nz % size != 0 || my.ny % size != 0)
-        team_fail("ft: %d planes of %d rows cannot be divided by %d tasks", my.nz, my.ny, size);
     my.planes = my.nz / size, my.first_plane = rank * my.planes;
     my.rows = my.ny / size, my.first_row = rank * my.rows;
     my.plane = (size_t)my.ny * my.nx;
@@ -307,15 +322,6 @@ static void print(const struct options *options, const double complex *sums, dou
            !options->verify ? ""
            : right          ? ": correct"
                             : ": WRONG");
-}
-
-static const struct problem *problem_of(char class)
-{
-    const struct problem *p = problems;
-
-    while (p->class != class)
-        p++;
-    return p;
 }
 
 int main(int argc, char **argv)

@@ -39,12 +39,27 @@ static const struct problem {
     {'T', 1, 7, 4, 0.6467329375339e-5},
 };
 
+static const struct problem *problem_of(char class)
+{
+    const struct problem *p = problems;
+
+    while (p->class != class)
+        p++;
+    return p;
+}
+
+static bool class_allows(char class, int tasks)
+{
+    return tasks <= 1 << problem_of(class)->levels;
+}
+
 static const struct kernel kernel = {
     .purpose = "NAS MG: the Poisson equation, solved by the multigrid method.",
     .classes = "SWAT",
     .class_help = "S 32x32x32, W 128x128x128, A 256x256x256; T as W, with more exchanges",
     .tasks_allowed = options_power_of_two,
-    .tasks_help = "a power of two",
+    .tasks_help = "a power of two, at most the number of planes",
+    .class_allows = class_allows,
 };
 
 /* Level k has 2^k planes. */
@@ -78,8 +93,6 @@ static void make_grids(const struct problem *problem)
 {
     my.eager = problem->eager;
     my.top = problem->levels;
-    if (planes_of(my.top) < team_size())
-        team_fail("mg: %d planes cannot be divided by %d tasks", planes_of(my.top), team_size());
     for (int k = 1; k <= my.top; k++) {
         my.u[k] = new_grid(k);
         my.r[k] = new_grid(k);
@@ -258,15 +271,6 @@ static double norm(void)
 }
 
 /* ---- main ---- */
-
-static const struct problem *problem_of(char class)
-{
-    const struct problem *p = problems;
-
-    while (p->class != class)
-        p++;
-    return p;
-}
 
 static void warm_up(void)
 {
