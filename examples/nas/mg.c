@@ -11,10 +11,10 @@
  *        :           ---      ---
  *        2              ------
  *
- * Shows   exchanges between neighbours, with messages of very different sizes; work done by all where messages cost
- * more. Run     ./mg --class W --tasks 4 --verify --stats Class T has the size of W, and exchanges borders after each
- * operator, on each grid that all tasks can share. Prints  the norm of the last residual and the time. Exit code 1 if
- * --verify finds it wrong.
+ * Shows   exchanges between neighbours, with messages of very different sizes; work that all do, as messages cost more.
+ * Run     ./mg --class W --tasks 4 --verify --stats
+ *         Class T has the size of W, and exchanges borders after each operator, on each grid that tasks can share.
+ * Prints  the norm of the last residual and the time. Exit code 1 if --verify finds it wrong.
  */
 #include <math.h>
 #include <stdio.h>

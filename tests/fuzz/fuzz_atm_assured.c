@@ -1,11 +1,13 @@
 /*
  * fuzz_atm_assured.c - PDUs of SSCOP and PC-AAL: an accepted one encodes to the same bytes again; a sender and a
- * receiver that take a sequence of them keep within their windows.
+ * receiver that take a sequence of them keep within their windows, also in ECE's modes.
  *
- * u8 protocol (1: SSCOP; 2, 4: PC-AAL's formats), then PDUs: u8 length, bytes. A cell gets the right checksum.
+ * u8 protocol (1: SSCOP; 2, 4: PC-AAL's formats; 8: ECE duplicates), then PDUs: u8 length, bytes. A cell gets the right
+ * checksum.
  */
 #include "fuzz.h"
 #include <string.h>
+#include "atm/src/assured/ece.h"
 #include "atm/src/assured/pcaal.h"
 #include "atm/src/assured/receiver.h"
 #include "atm/src/assured/sender.h"
@@ -20,6 +22,7 @@ struct engines {
     struct pvma_pcaal format;
     struct pvma_sender sender;
     struct pvma_receiver receiver;
+    struct pvma_ece ece;
 };
 
 static bool read_sscop(struct pvma_pdu *pdu, const uint8_t *data, size_t length)
@@ -65,6 +68,20 @@ static void check(struct engines *e)
         MUST(pvma_receiver_read(&e->receiver, data, sizeof data) == sizeof data);
 }
 
+/* What came by a VC, which its length says. Each VC sends something, and time passes. */
+static void take_by_ece(struct engines *e, const struct pvma_pdu *pdu, enum pvma_path path)
+{
+    struct pvma_pdu next;
+    enum pvma_asked asked;
+    const pvma_ps now = 10 * (pvma_ps)NOW * PVMA_NS;
+    pvma_ece_take(&e->ece, path, pdu, now);
+    for (path = 0; path < PVMA_PATHS; path++)
+        if (pvma_ece_next(&e->ece, path, now, &next, &asked))
+            MUST(path == PVMA_CONTROL || next.type != PVMA_SD || next.n < e->sender.s);
+    MUST((int64_t)e->ece.replicas <= e->sender.window_sds);
+    pvma_ece_tick(&e->ece, now);
+}
+
 static void take(struct engines *e, const uint8_t *data, size_t length)
 {
     struct pvma_pdu pdu;
@@ -73,7 +90,9 @@ static void take(struct engines *e, const uint8_t *data, size_t length)
         memcpy(cell, data, length < sizeof cell ? length : sizeof cell);
     if (!(e->sscop ? read_sscop(&pdu, data, length) : read_cell(e, &pdu, cell)))
         return;
-    if (pdu.type == PVMA_SD || pdu.type == PVMA_POLL)
+    if (e->format.stamped)
+        take_by_ece(e, &pdu, length % PVMA_PATHS);
+    else if (pdu.type == PVMA_SD || pdu.type == PVMA_POLL)
         pvma_receiver_take(&e->receiver, &pdu);
     else
         pvma_sender_take(&e->sender, &pdu);
@@ -89,6 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct engines e = {.sscop = protocol & 1, .format = {.several = protocol & 2, .stamped = protocol & 4}};
     pvma_sender_init(&e.sender, bits, WINDOW, 1);
     pvma_receiver_init(&e.receiver, bits, WINDOW, 1);
+    struct pvma_ece_settings settings = pvma_ece_defaults(protocol & 8);
+    pvma_ece_init(&e.ece, &settings, &e.sender, &e.receiver);
     for (unsigned i = 0; i < SDS; i++)
         MUST(pvma_sender_put(&e.sender, "abcd", 4, 0, 0));
     for (unsigned i = 0; i < SENT; i++)
@@ -101,6 +122,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         in.data += length;
         in.left -= length;
     }
+    pvma_ece_free(&e.ece);
     pvma_sender_free(&e.sender);
     pvma_receiver_free(&e.receiver);
     return 0;

@@ -332,7 +332,7 @@ START_TEST(silence)
     while (run_until(net.now + PVMA_S))
         ck_assert_int_lt(net.now, 5 * PVMA_S);
     ck_assert_uint_eq(net.b.ece.lme.lost, 0);
-    ck_assert_uint_eq(count_seen(true, PVMA_ORDINARY, PVMA_POLL, 0), 10);
+    ck_assert_uint_eq(count_seen(true, PVMA_ORDINARY, PVMA_POLL, 0), 9);
     ck_assert_uint_eq(count_seen(true, PVMA_ORDINARY, PVMA_STAMP, 0), 1);
     write_for(1); /* it is used again */
     ck_assert_uint_eq(net.b.read, 2);
@@ -436,25 +436,101 @@ START_TEST(an_lstat_replaces_the_stat)
 }
 END_TEST
 
-/* While SDs are doubled, a gap asks for nothing: the replica fills it. Switching, or low, it is reported at once. */
+/* Six SDs at once, of which the first is lost on the ordinary VC. */
+static void lose_first_of_six(void)
+{
+    net.latency[PVMA_BACKUP] = PVMA_MS;
+    to_lose = 1;
+    for (int i = 0; i < 6; i++)
+        write_one(&net.a);
+    run_until(net.now + 5 * PVMA_MS);
+}
+
+/* While SDs are doubled, a gap asks for nothing: the replica fills it. Else it is reported at once. */
 START_TEST(gaps)
 {
     for (int mode = 0; mode < 4; mode++) {
-        bool duplicating = mode & 1, high = mode & 2;
+        bool duplicating = mode & 1, high = mode & 2, by_backup = high && !duplicating;
         open_net(duplicating, 65536);
         net.loses = loses_some;
         type_to_lose = PVMA_SD;
         net.latency[PVMA_ORDINARY] = high ? 150 * PVMA_US : 40 * PVMA_US;
         write_for(150);
         pvma_ps from = net.now;
-        to_lose = 1;
-        write_for(20);
-        bool lost_one = !(high && !duplicating); /* backup loses none here */
-        ck_assert_uint_eq(to_lose, !lost_one);
-        ck_assert_uint_eq(count_seen(false, PVMA_CONTROL, PVMA_USTAT, from), lost_one && !high);
-        ck_assert_uint_eq(net.b.read, 170);
+        lose_first_of_six();
+        ck_assert_uint_eq(to_lose, by_backup); /* that VC loses none here */
+        ck_assert_uint_eq(count_seen(false, PVMA_CONTROL, PVMA_USTAT, from), !high);
+        ck_assert_uint_eq(count_seen(true, PVMA_ORDINARY, PVMA_SD, from), by_backup ? 0 : high ? 6 : 7);
+        ck_assert_uint_eq(net.b.read, 156);
         close_net();
     }
+}
+END_TEST
+
+/* Duplicating: a burst begins when the queue is long, and its first SDs are lost. They were sent before T_o, and no
+ * POLL was sent since, so neither Retransmit3 nor the LSTAT's list repairs them: a USTAT does, at once. */
+START_TEST(losses_before_the_offender)
+{
+    open_net(true, 65536);
+    net.loses = loses_some;
+    type_to_lose = PVMA_SD;
+    write_for(150);
+    net.latency[PVMA_ORDINARY] = 300 * PVMA_US;
+    to_lose = 3;
+    for (int i = 0; i < 10; i++)
+        write_one(&net.a);
+    run_until(net.now + 2 * PVMA_MS);
+    ck_assert_uint_eq(net.b.ece.count.lstats, 1);
+    ck_assert_uint_eq(count_seen(false, PVMA_CONTROL, PVMA_USTAT, 0), 1);
+    ck_assert_uint_eq(net.b.read, 160);
+    close_net();
+}
+END_TEST
+
+/* A USTAT that was sent before the receiver knew better is not obeyed by a sender that doubles. */
+START_TEST(a_late_ustat)
+{
+    for (int duplicating = 0; duplicating < 2; duplicating++) {
+        open_net(duplicating, 65536);
+        net.latency[PVMA_ORDINARY] = 150 * PVMA_US;
+        write_for(150);
+        net.latency[PVMA_BACKUP] = net.latency[PVMA_ORDINARY] = 10 * PVMA_MS;
+        pvma_ps from = net.now;
+        write_one(&net.a);
+        run_until(net.now + PVMA_MS);
+        int64_t n = net.a.sender.s - 1;
+        struct pvma_pdu ustat = {.type = PVMA_USTAT, .n = n, .limit = n + 100, .list = {n, n + 1}, .elements = 2};
+        ck_assert_int_eq(pvma_ece_take(&net.a.ece, PVMA_CONTROL, &ustat, net.now), PVMA_TAKEN);
+        run_until(net.now + PVMA_MS);
+        ck_assert_uint_eq(count_seen(true, PVMA_BACKUP, PVMA_SD, from), duplicating ? 1 : 2);
+        close_net();
+    }
+}
+END_TEST
+
+static bool loses_every_second(enum pvma_path path, const struct pvma_pdu *pdu)
+{
+    return pdu->type == PVMA_USTAT || (path == PVMA_ORDINARY && pdu->type == PVMA_SD && pdu->n % 2);
+}
+
+/* A long list takes several cells, and all are LSTATs; the mode changes once. */
+START_TEST(an_lstat_in_several_cells)
+{
+    open_net(false, 65536);
+    net.loses = loses_every_second;
+    net.latency[PVMA_BACKUP] = 20 * PVMA_US;
+    for (int i = 0; i < 20; i++)
+        write_one(&net.a);
+    run_until(PVMA_MS);
+    net.latency[PVMA_ORDINARY] = 150 * PVMA_US;
+    run_until(110 * PVMA_MS);                                             /* the first POLL */
+    ck_assert_uint_eq(count_seen(false, PVMA_CONTROL, PVMA_LSTAT, 0), 4); /* ten gaps, three in a cell */
+    ck_assert_uint_eq(count_seen(false, PVMA_CONTROL, PVMA_STAT, 0), 0);
+    ck_assert_uint_eq(net.b.ece.count.lstats, 1);
+    ck_assert_uint_eq(net.a.ece.count.changes, 1);
+    ck_assert_uint_eq(count_seen(true, PVMA_BACKUP, PVMA_SD, 0), 10);
+    ck_assert_uint_eq(net.b.read, 20);
+    close_net();
 }
 END_TEST
 
@@ -539,6 +615,9 @@ int main(int argc, char **argv)
                                   a_lost_lstat_is_repeated,
                                   an_lstat_replaces_the_stat,
                                   gaps,
+                                  losses_before_the_offender,
+                                  a_late_ustat,
+                                  an_lstat_in_several_cells,
                                   any_loss};
     if (argc > 1)
         cases = strtoull(argv[1], NULL, 10);

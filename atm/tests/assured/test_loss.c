@@ -103,7 +103,8 @@ static void arrive_back(struct pair *pair, const struct chances *chances)
     MUST(pvma_sender_take(&pair->sender, &pdu));
     for (; n < pair->sender.s; n++)
         if (pvma_sender_is_acknowledged(&pair->sender, n) && !pvma_receiver_has(&pair->receiver, n))
-            ck_abort_msg("SD %d is acknowledged and has not come", (int)(n - pair->first));
+            ck_abort_msg("case %llu: SD %d is acknowledged and has not come", (unsigned long long)wires_case,
+                         (int)(n - pair->first));
 }
 
 static void step(struct pair *pair, const struct chances *chances)
@@ -204,8 +205,8 @@ static uint64_t setting(const char *name, uint64_t otherwise)
 START_TEST(any_loss)
 {
     uint64_t first = setting("DPVM_ASSURED_FIRST", 0), cases = setting("DPVM_ASSURED_CASES", CASES);
-    for (uint64_t i = first; i < first + cases; i++)
-        run_case(i);
+    for (wires_case = first; wires_case < first + cases; wires_case++)
+        run_case(wires_case);
 }
 END_TEST
 

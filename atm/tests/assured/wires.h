@@ -12,11 +12,13 @@
 #include "atm/src/assured/serial.h"
 #include "atm/src/assured/sscop.h"
 
+static uint64_t wires_case; /* the current one, of a test that has many */
+
 /* A check that costs nothing if it holds: check's own note each call in a file. */
 #define MUST(condition)                                                                                                \
     do {                                                                                                               \
         if (!(condition))                                                                                              \
-            ck_abort_msg("%s", #condition);                                                                            \
+            ck_abort_msg("case %llu: %s", (unsigned long long)wires_case, #condition);                                 \
     } while (0)
 
 enum { WIRE_PDUS = 64, WIRE_LIST = 8, PAYLOAD = 4 };
