@@ -81,7 +81,10 @@ struct pvma_connection_statistics {
 
 struct pvma_connection;
 
-/* Both ends create theirs, before either writes. It never fails: a window that is too small becomes the smallest. */
+/*
+ * Both ends create theirs, before either writes. It never fails: a window that is too small becomes the smallest, and
+ * with an MTU below 48 octets nothing arrives until patience is over.
+ */
 struct pvma_connection *pvma_connection_new(const struct pvma_connection_vcs *vcs,
                                             const struct pvma_connection_settings *settings,
                                             const struct pvma_connection_events *events, void *arg);
