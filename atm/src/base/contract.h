@@ -24,11 +24,14 @@ struct pvma_contract {
     enum pvma_aal aal;
     enum pvma_flow flow;
     enum pvma_service service;
-    bool paced;                                      /* the adapter spaces cells at the granted peak */
-    int64_t initial_bps;                             /* ABR: the first rate; 0: the peak. A call does not carry it */
+    bool paced;          /* the adapter spaces cells at the granted peak */
+    int64_t initial_bps; /* ABR: the first rate; 0: the peak. A call does not carry it */
+    uint8_t protocol;    /* of the layer above, up to PROTOCOL_MAX; the called side judges it. 0: packets of the AAL */
     struct pvma_bandwidth wanted, minimum;           /* from the caller to the called side */
     struct pvma_bandwidth back_wanted, back_minimum; /* duplex: the other direction */
 };
+
+#define PVMA_CONTRACT_PROTOCOL_MAX 127
 
 /* Why a call ends. The numbers are on the wire. X(name, number, text) */
 #define PVMA_CAUSES(X)                                                                                                 \
@@ -41,6 +44,7 @@ struct pvma_contract {
     X(NO_BUFFER, 49, "no buffer space for the requested burst")                                                        \
     X(NO_VCI, 45, "no VPI/VCI is free")                                                                                \
     X(BAD_MESSAGE, 111, "malformed signalling message")                                                                \
+    X(PROTOCOL, 88, "the called side has chosen another protocol")                                                     \
     X(NO_CALL, 81, "no such call")                                                                                     \
     X(TIMEOUT, 102, "no answer in time")
 

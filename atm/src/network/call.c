@@ -503,11 +503,16 @@ void pvma_call_refuse(struct pvma_call *call, enum pvma_cause cause)
     free_call(call, cause);
 }
 
-void pvma_call_release(struct pvma_call *call)
+void pvma_call_abandon(struct pvma_call *call, enum pvma_cause cause)
 {
     if (is_signalled(call))
-        send_release(call, PVMA_CAUSE_NORMAL);
-    free_call(call, PVMA_CAUSE_NORMAL);
+        send_release(call, cause);
+    free_call(call, cause);
+}
+
+void pvma_call_release(struct pvma_call *call)
+{
+    pvma_call_abandon(call, PVMA_CAUSE_NORMAL);
 }
 
 /* ---- messages ---- */

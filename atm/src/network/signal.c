@@ -32,7 +32,7 @@ void pvma_signal_put_contract(struct pvmc_buf *b, const struct pvma_contract *co
     pvmc_buf_put_u8(b, (uint8_t)contract->aal);
     pvmc_buf_put_u8(b, (uint8_t)contract->flow);
     pvmc_buf_put_u8(b, (uint8_t)contract->service);
-    pvmc_buf_put_u8(b, contract->paced);
+    pvmc_buf_put_u8(b, (uint8_t)(contract->paced | contract->protocol << 1));
     put_bandwidth(b, &contract->wanted);
     put_bandwidth(b, &contract->minimum);
     put_bandwidth(b, &contract->back_wanted);
@@ -101,16 +101,17 @@ bool pvma_signal_get_contract(struct pvmc_buf *b, struct pvma_contract *contract
     struct pvma_bandwidth *const bandwidths[] = {&contract->wanted, &contract->minimum, &contract->back_wanted,
                                                  &contract->back_minimum};
     uint8_t aal = pvmc_buf_get_u8(b), flow = pvmc_buf_get_u8(b), service = pvmc_buf_get_u8(b);
-    uint8_t paced = pvmc_buf_get_u8(b);
+    uint8_t paced_protocol = pvmc_buf_get_u8(b);
     bool good = true;
     contract->aal = (enum pvma_aal)aal;
     contract->flow = (enum pvma_flow)flow;
     contract->service = (enum pvma_service)service;
-    contract->paced = paced;
+    contract->paced = paced_protocol & 1;
+    contract->protocol = paced_protocol >> 1;
     for (size_t i = 0; i < sizeof bandwidths / sizeof bandwidths[0]; i++)
         good = get_bandwidth(b, bandwidths[i]) && good;
     return good && (aal == PVMA_AAL_RAW || aal == PVMA_AAL34 || aal == PVMA_AAL5) && flow <= PVMA_MULTICAST &&
-           service < PVMA_SERVICES && (service != PVMA_ABR || flow == PVMA_DUPLEX) && paced <= 1;
+           service < PVMA_SERVICES && (service != PVMA_ABR || flow == PVMA_DUPLEX);
 }
 
 /* Reads the part that depends on the type; false for a value that no message has. */
