@@ -415,9 +415,11 @@ START_TEST(wrong_messages)
         connect_two(&site, "h1", "h8");
         pvma_vc_send(site.overlay->stations[4].end->vc, "\1\1\0", 3, 0);
         pvma_vc_send(site.overlay->stations[4].end->vc, "", 0, 0);
-        pvma_vc_send(site.overlay->stations[4].end->vc, "\1\1\0\77\0\0\0\0x", 9, 0); /* a packet of no connection */
+        pvma_vc_send(site.overlay->stations[4].end->vc, "\1\1\77\0\0\0\0\0x", 9, 0); /* a packet of no connection */
+        pvma_vc_send(site.overlay->stations[4].end->vc, "\1\2\0\0\0\0\0\7", 8, 0);   /* of another epoch */
+        pvma_vc_send(site.overlay->stations[4].end->vc, "\1\1\2\0\0\0\0\7x", 9, 0);
         pvma_sim_run(site.lab.sim);
-        ck_assert_uint_eq(count(&site).malformed, 2);
+        ck_assert_uint_eq(count(&site).malformed, 4);
         ck_assert_uint_eq(count(&site).late, 1);
         for (int type = PVMA_OVERLAY_ACK; type <= PVMA_OVERLAY_RELEASED; type++) {
             for (int i = 0; i < 32; i++) {

@@ -68,6 +68,27 @@ START_TEST(the_other_way_round)
 }
 END_TEST
 
+/* The way of a connection is down beyond its first server: the station sets it up the other way round. */
+START_TEST(a_set_up_turns_round)
+{
+    struct site site;
+    site_open(&site,
+              "host p[1-6]\nhost h1 vcis=1\nhost h4 vcis=1\nswitch s\nlink p[1-6] s\nlink h1 s\nlink h4 s\n"
+              "server q[1-6] at=p[1-6]\noverlay ring\nstation h1 server=q1\nstation h4 server=q4\nfail p3 s at=0\n");
+    forget_ends();
+    end_listen(&site, "h4", &b);
+    run_until(&site, 2 * PVMA_S);
+    end_call(&site, "h1", "h4", &a);
+    pvma_sim_run(site.lab.sim);
+    ck_assert_int_eq(a.connected, 1);
+    ck_assert_uint_eq(count(&site).turned, 1); /* the question, at its server */
+    ck_assert_uint_eq(count(&site).relay_hops, 3);
+    end_leave(&a);
+    nothing_is_left(&site);
+    site_close(&site);
+}
+END_TEST
+
 /* The called station's own server is down, or that of the caller, or both ways are cut: the call fails, in time. */
 START_TEST(no_way)
 {
@@ -265,5 +286,5 @@ START_TEST(random_overlays)
 }
 END_TEST
 
-UNIT_MAIN("atm_overlay_failures", the_other_way_round, no_way, a_server_comes_back, a_station_is_cut_off,
-          random_overlays)
+UNIT_MAIN("atm_overlay_failures", the_other_way_round, a_set_up_turns_round, no_way, a_server_comes_back,
+          a_station_is_cut_off, random_overlays)

@@ -36,10 +36,10 @@ static void send_message(struct pvma_sim *sim, struct pvma_hop_end *end, const u
     if (size)
         memcpy(message, data, size);
     struct pvma_hop_end *other = &end->hop->end[end == end->hop->end];
-    message[4] = end->hop->epoch;
-    message[5] = (uint8_t)(other->expected >> 16);
-    message[6] = (uint8_t)(other->expected >> 8);
-    message[7] = (uint8_t)other->expected;
+    message[4] = (uint8_t)other->expected;
+    message[5] = (uint8_t)(other->expected >> 8);
+    message[6] = (uint8_t)(other->expected >> 16);
+    message[7] = end->hop->epoch;
     pvma_vc_send(end->vc, message, size, 0);
     pvma_sim_run_until(sim, pvma_sim_now(sim) + 20 * PVMA_MS);
 }

@@ -1,6 +1,7 @@
 /*
  * message.h - what travels on the VCs of the overlay: signalling messages between neighbours, and packets of relayed
- * connections. Both begin with a header of 8 octets: version, type, MID (2), epoch, sequence number (3).
+ * connections. Both begin with a header of 8 octets: version, type, MID (2), sequence number (3), epoch;
+ * numbers are little-endian.
  *
  * The MID names a relayed connection on this VC, as that of AAL3/4 names a PDU among those that share a VC: servers
  * route by it, and a station learns from it who has sent a packet. The epoch changes each time that the VC has been
