@@ -279,6 +279,13 @@ class Machine:
         """A message to pack value by value, for programs in C."""
         return Packer(encoding)
 
+    def stream(self, task: AnyTask, tag: int, encoding: int = c.PvmDataDefault) -> Packer:
+        """The same for one task and tag: the message leaves while it is packed, and send(task, tag) sends the rest.
+
+        The receiver gets it with its first part, and unpacks what has come.
+        """
+        return Packer(encoding, (task, tag))
+
     def receive(
         self, source: Optional[AnyTask] = None, tag: int = c.ANY, timeout: Optional[float] = None
     ) -> Message:

@@ -104,24 +104,36 @@ class _Memory:
 
 
 class Message:
-    """A received message: `source`, `tag`, `length` in bytes, and its contents.
+    """A received message: `source`, `tag`, `length` in bytes, and its contents, which may still be coming.
 
     `values` contains the arguments of this package's send(). Messages of other programs are unpacked in the order of
     packing, by upkint() and similar methods.
     """
 
     def __init__(self, mid: int, borrowed: bool = False) -> None:
-        length, tag, source = three_ints()
-        library().call("bufinfo", mid, length, tag, source)
+        _, tag, source = three_ints()
+        library().call("bufinfo", mid, None, tag, source)
         self.source = Task(source.value)
         self.tag = tag.value
-        self.length = length.value
+        self._length: Optional[int] = None
         self._mid = mid
         self._borrowed = borrowed  # a handler's message, which the library frees
         self._values: Optional[Tuple[Any, ...]] = None
 
     def __repr__(self) -> str:
-        return f"<Message from {self.source} tag {self.tag}, {self.length} bytes>"
+        size = "freed" if self._length is None and not self._mid else f"{self.length} bytes"
+        return f"<Message from {self.source} tag {self.tag}, {size}>"
+
+    @property
+    def length(self) -> int:
+        """Bytes. Waits for the end of a message whose sender still packs it (Machine.stream())."""
+        if self._length is None:
+            if not self._mid:
+                raise ValueError("the message was freed before its length was known")
+            length, tag, source = three_ints()
+            library().call("bufinfo", self._mid, length, tag, source)
+            self._length = length.value
+        return self._length
 
     def __del__(self) -> None:
         self.free()
@@ -253,13 +265,23 @@ class Packer:
     With PvmDataInPlace arrays are not copied: send() sends their contents at that time.
     """
 
-    def __init__(self, encoding: int = c.PvmDataDefault) -> None:
-        self._mid = library().call("mkbuf", encoding)
+    def __init__(self, encoding: int = c.PvmDataDefault, to: Optional[Tuple[Union[Task, int], int]] = None) -> None:
+        self._mid = self._begin_stream(encoding, *to) if to else library().call("mkbuf", encoding)
         self._in_place = encoding == c.PvmDataInPlace
         self._kept: List[Any] = []  # objects to which the message points
 
     def __del__(self) -> None:
         self.free()
+
+    @staticmethod
+    def _begin_stream(encoding: int, task: Union[Task, int], tag: int) -> int:
+        """pvm_initsendto(), which would free the program's active send buffer."""
+        lib = library()
+        outer = lib.call("setsbuf", 0)
+        try:
+            return int(lib.call("initsendto", encoding, tid_of(task), tag_of(tag)))
+        finally:
+            lib.function("setsbuf")(outer)
 
     def free(self) -> None:
         """Frees the message at once; otherwise this happens when nothing refers to it any more."""

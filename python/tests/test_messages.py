@@ -185,6 +185,23 @@ def test_every_type_by_hand(vm):
             m.upkint()
 
 
+def test_a_message_leaves_while_it_is_packed(vm):
+    (task,) = vm.spawn_python(workers.reads_parts, arguments=[3])
+    stream = vm.stream(task, 1)
+    for i in range(3):
+        stream.pkint(np.full(4096, i, "i4"))
+        assert vm.receive(task, 2, LIMIT_S).value == i * 4096
+    stream.send(task, 1)
+    assert vm.receive(task, 2, LIMIT_S).value == 3 * 4096 * 4
+    stream = vm.stream(vm.me, 4).pkint(1)
+    stream.send(vm.me, 4)
+    freed = vm.receive(vm.me, 4)
+    freed.free()
+    assert "freed" in repr(freed)
+    with pytest.raises(ValueError, match="freed"):
+        freed.length
+
+
 def test_packing_refuses(vm):
     p = vm.packer()
     with pytest.raises(OverflowError):

@@ -11,6 +11,14 @@ def echo(vm, times=1):
         vm.parent.send(message.tag + 1, *message.values)
 
 
+def reads_parts(vm, parts):
+    """Answers each part of a message that its sender still packs, then tells the length."""
+    message = vm.receive(vm.parent, 1)
+    for _ in range(parts):
+        vm.parent.send(2, sum(message.upkint(4096)))
+    vm.parent.send(2, message.length)
+
+
 def arguments(vm, *values):
     vm.parent.send(1, os.getpid(), values)
 

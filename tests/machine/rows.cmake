@@ -267,7 +267,7 @@ machine_test(tasks/crash AS cable OVER dp PLACE ${cable} LABELS routes SET PVM_H
 # ---- links that break on purpose, and tasks that are killed: each seed fails at other frames ----
 
 foreach(program messages/inplace messages/receive messages/types messages/order messages/mcast messages/queue messages/big
-        messages/exchange tasks/notify tasks/crash)
+        messages/exchange messages/stream tasks/notify tasks/crash)
   machine_test(${program} AS faults OVER ${broken} SET PVM_FAULT=seed=11,cut=0.2%,drop=0.2%,delay=1ms LABELS faults)
 endforeach()
 foreach(program messages/order messages/mcast messages/big messages/exchange tasks/notify tasks/crash)

@@ -32,7 +32,7 @@ enum pvmc_frame_flag {
     PVMC_FRAME_STREAM = 16,
 };
 
-/* body_length of a STREAM frame whose sender does not know it yet. The last frame tells it. */
+/* body_length of a STREAM frame whose sender does not know it yet. The last frame tells it, if none before it did. */
 #define PVMC_FRAME_LENGTH_OPEN UINT64_MAX
 
 /* What a message, its frames and their records in shared memory have in common. */

@@ -14,7 +14,7 @@ int pvmc_partial_check(const struct pvmc_partial *s, const struct pvmc_frame_hea
         return PVMC_EFORMAT;
     if (h->flags & PVMC_FRAME_ABORT)
         return s->open ? 0 : PVMC_EFORMAT;
-    bool tells = s->body_length == PVMC_FRAME_LENGTH_OPEN && pvmc_frame_is_last(h);
+    bool tells = s->body_length == PVMC_FRAME_LENGTH_OPEN;
     return !s->open || h->body_length == s->body_length || tells ? 0 : PVMC_EFORMAT;
 }
 

@@ -5,9 +5,9 @@
  * The message is there at once. `length` is what has come of its body, and grows; `partial` says that there is more to
  * come, or why there is not. Who needs bytes behind `length` waits for frames (libpvm/messages/await.h).
  *
- * There are two kinds of streams. The first frames of pvm_initsendto() have PVMC_FRAME_LENGTH_OPEN for the length, and
- * the last frame has the right one. A message of known length, which a transport with the attribute `early` carries in
- * several frames, has it in all frames.
+ * There are two kinds of streams. The frames of pvm_initsendto() have PVMC_FRAME_LENGTH_OPEN for the length until the
+ * sender has packed everything; at least the last one has the right one. A message of known length, which a transport
+ * with the attribute `early` carries in several frames, has it in all frames.
  */
 #ifndef PVMC_PARTIAL_H
 #define PVMC_PARTIAL_H

@@ -38,6 +38,7 @@ struct pvmi_link *pvmi_links;
 unsigned pvmi_link_count, pvmi_link_epoch;
 const struct pvmi_link_listener *pvmi_link_listener;
 bool pvmi_link_end_is_due;
+void (*pvmi_link_has_room)(void);
 
 static int descriptor = -1; /* arrived with the current frame */
 
@@ -292,6 +293,8 @@ static void tx_ready(void *arg, struct pvmt_endpoint *ep)
         pvmi_link_listener->heard(l);
     else if (l->ack_due)
         pvmi_link_acknowledge(l, l->ack_wanted);
+    if (pvmi_link_has_room)
+        pvmi_link_has_room();
 }
 
 static void down(void *arg, struct pvmt_endpoint *ep, int reason)

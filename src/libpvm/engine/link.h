@@ -80,6 +80,12 @@ struct pvmi_link_listener {
 };
 extern const struct pvmi_link_listener *pvmi_link_listener;
 
+/*
+ * Called inside progress when a link or a receiver has room again; it may send. Set by route/stream.c while a stream
+ * waits for room; NULL: none does.
+ */
+extern void (*pvmi_link_has_room)(void);
+
 /* While true, polling must notice the end of a link at once, not only after a while. Set by exit_notice.c. */
 extern bool pvmi_link_end_is_due;
 

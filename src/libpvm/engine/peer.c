@@ -641,6 +641,8 @@ void pvmi_peer_hold(pvmc_tid tid, bool held)
         return;
     p->held = held;
     held_count += held ? 1 : -1;
+    if (!held && pvmi_link_has_room)
+        pvmi_link_has_room();
 }
 
 bool pvmi_peer_is_held(pvmc_tid tid)

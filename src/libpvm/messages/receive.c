@@ -473,7 +473,7 @@ static int copy_out(struct pvmc_message *m, void *data, int n, int type, int *by
     return 0;
 }
 
-static void drop(struct pvmc_message *m, int mid)
+static inline void drop(struct pvmc_message *m, int mid)
 {
     if (mid) {
         pvmi_buffer_taken(mid);
@@ -494,18 +494,24 @@ static PVMI_COLD int await_rest(struct pvmc_message *m, int mid)
     return rc;
 }
 
-/* Takes the next message, with room for `size` bytes. 0, PVMC_ETIMEOUT, PVMC_EABORTED: try again, or an error. */
-static int take_next(int tid, int tag, int64_t deadline_us, void *data, size_t size, struct pvmc_message **m, int *mid)
+/*
+ * pvm_precv() has found m, which still comes, with that mid: returns it when it is whole, or another one if its sender
+ * gives it up. NULL: *mid is an error.
+ */
+static PVMI_COLD struct pvmc_message *await_whole(struct pvmc_message *m, int *mid, int tid, int tag,
+                                                  int64_t deadline_us)
 {
-    *m = take_ready(tid, tag, deadline_us > TAKE_WHAT_CAME, mid);
-    if (!*m) {
+    int rc = await_rest(m, *mid);
+    while (rc == PVMC_EABORTED) {
         struct search s = make_search(tid, tag);
-        int rc = seek_placing(&s, data, size, deadline_us);
-        if (rc)
-            return rc;
-        *m = take(&s, mid);
+        rc = seek(&s, deadline_us);
+        m = rc ? NULL : take(&s, mid);
+        rc = m && m->partial ? await_rest(m, *mid) : rc;
     }
-    return (*m)->partial ? await_rest(*m, *mid) : 0;
+    if (!rc)
+        return m;
+    *mid = rc;
+    return NULL;
 }
 
 /* 0, PVMC_ETIMEOUT if there was no message in time, or an error. */
@@ -517,15 +523,17 @@ static int receive_data(int tid, int tag, int64_t deadline_us, void *data, int n
     size_t item = pvmc_type_own_bytes(type);
     if (n < 0 || (n && !data) || !item)
         return PVMC_EPARAM;
-    struct pvmc_message *m;
     int mid, bytes, rc = begin();
+    struct pvmc_message *m = rc ? NULL : take_ready(tid, tag, deadline_us > TAKE_WHAT_CAME, &mid);
+    if (!rc && !m) {
+        struct search s = make_search(tid, tag);
+        rc = seek_placing(&s, data, (size_t)n * item, deadline_us);
+        m = rc ? NULL : take(&s, &mid);
+    }
     if (rc)
         return rc;
-    do
-        rc = take_next(tid, tag, deadline_us, data, (size_t)n * item, &m, &mid);
-    while (rc == PVMC_EABORTED);
-    if (rc)
-        return rc;
+    if (__builtin_expect(m->partial, 0) && !(m = await_whole(m, &mid, tid, tag, deadline_us)))
+        return mid;
     rc = copy_out(m, data, n, type, &bytes);
     if (rtid)
         *rtid = (int)m->src;

@@ -57,8 +57,10 @@ static void end(struct stream *s)
     pvmi_peer_put(s->peer);
     pvmc_message_unref(s->m);
     free(s);
-    if (!streams)
+    if (!streams) {
         watch(false);
+        pvmi_link_has_room = NULL;
+    }
 }
 
 /* ---- frames ---- */
@@ -71,30 +73,48 @@ static bool may_send(const struct stream *s, const struct pvmi_link *l)
     return l->peer || (!pvmi_virtual() && !pvmi_peer_is_held(s->peer->tid));
 }
 
-/* The same, after a look at the links if room or a hold may have come. */
-static bool has_room(struct stream *s)
+static void push_waiting(void);
+
+/* There is no room. It is tried again when there is, and when more has been packed. */
+static bool await_room(struct stream *s)
 {
-    struct pvmi_link *l = pvmi_route_link(s->peer);
-    if (!pvmi_link_must_listen(l) && may_send(s, l))
-        return true;
-    l->unheard = 0;
     s->refused = s->packed;
-    return pvmi_link_progress() >= 0 && may_send(s, pvmi_route_link(s->peer));
+    pvmi_link_has_room = push_waiting;
+    return false;
 }
 
-/* Takes over f. Whether it has left. */
-static bool send_frame(struct stream *s, struct pvmc_frame *f)
+/* Whether a frame may leave now; `listens`: after a look at the links if room or a hold may have come. */
+static bool has_room(struct stream *s, bool listens)
+{
+    struct pvmi_link *l = pvmi_route_link(s->peer);
+    bool must = listens && pvmi_link_must_listen(l);
+    if (!must && may_send(s, l))
+        return true;
+    if (s->peer->claimed)
+        return false;
+    if (!listens)
+        return await_room(s);
+    l->unheard = 0;
+    return (pvmi_link_progress() >= 0 && may_send(s, pvmi_route_link(s->peer))) || await_room(s);
+}
+
+/* Takes over f. 0; PVMC_EDOWN: the link is down, and the daemon carries the next one; or why it has not left. */
+static int send_frame(struct stream *s, struct pvmc_frame *f)
 {
     struct pvmi_link *l = pvmi_route_link(s->peer);
     int rc = f ? pvmi_link_send(l, f) : PVMC_ENOMEM;
     if (rc == PVMC_EDOWN && l->peer)
-        pvmi_route_broken(l); /* the next one goes by the daemon */
+        pvmi_route_broken(l);
+    else if (rc == PVMC_EDOWN)
+        rc = PVMC_EAGAIN;
     if (!rc)
         pvmi_transfer_count(s->peer, l, f->h.length, false);
     else if (rc == PVMC_EAGAIN && l->peer)
         s->peer->refusals++;
+    if (rc == PVMC_EAGAIN)
+        await_room(s);
     pvmc_frame_unref(f);
-    return !rc;
+    return rc;
 }
 
 static struct pvmc_frame_header header_of(const struct stream *s)
@@ -132,18 +152,40 @@ static uint32_t next_bytes(const struct stream *s)
     return (uint32_t)(cut > s->sent ? cut - s->sent : most);
 }
 
-static void push(struct stream *s)
+static void push(struct stream *s, bool listens)
 {
-    uint32_t bytes;
-    while ((bytes = next_bytes(s)) && has_room(s)) {
+    int rc = 0;
+    while ((!rc || rc == PVMC_EDOWN) && next_bytes(s) && has_room(s, listens)) {
         s->refused = 0;
-        bytes = next_bytes(s); /* a link may have come or gone */
-        if (!s->peer->link && !s->sent)
+        uint32_t bytes = next_bytes(s); /* a link may have come or gone */
+        if (listens && !s->peer->link && !s->sent)
             pvmi_route_consider(s->peer, 1, bytes);
-        if (!bytes || !send_frame(s, make_frame(s, bytes)))
-            return;
-        s->sent += bytes;
+        rc = bytes ? send_frame(s, make_frame(s, bytes)) : PVMC_EAGAIN;
+        if (!rc)
+            s->sent += bytes;
     }
+}
+
+/* pvmi_link_has_room */
+static void push_waiting(void)
+{
+    struct stream *s;
+    LL_FOREACH (streams, s) {
+        if (!s->m || s->peer->gone)
+            continue;
+        s->refused = 0;
+        push(s, false);
+    }
+}
+
+static bool send_abort(struct stream *s)
+{
+    struct pvmc_frame_header h = header_of(s);
+    int rc;
+    h.flags |= PVMC_FRAME_ABORT;
+    while ((rc = send_frame(s, pvmc_frame_new(&h, NULL))) == PVMC_EDOWN && has_room(s, false))
+        ;
+    return !rc;
 }
 
 /* Takes back what has left, and forgets the stream when that is done. */
@@ -151,9 +193,7 @@ static void cancel(struct stream *s)
 {
     pvmc_message_unref(s->m);
     s->m = NULL;
-    struct pvmc_frame_header h = header_of(s);
-    h.flags |= PVMC_FRAME_ABORT;
-    if (!s->sent || s->peer->gone || (has_room(s) && send_frame(s, pvmc_frame_new(&h, NULL))))
+    if (!s->sent || s->peer->gone || (has_room(s, true) && send_abort(s)))
         end(s);
 }
 
@@ -183,7 +223,7 @@ static void advance(struct stream *s)
     if (!s->m || s->m->refs == 1 || s->peer->gone)
         cancel(s);
     else
-        push(s);
+        push(s, true);
 }
 
 /* pvmi_call_flow */

@@ -84,10 +84,10 @@ struct pvmc_frame *pvmi_transfer_frame(const struct pvmi_transfer *t, const stru
     return f;
 }
 
-/* Whether the message that begins on that link is read frame by frame. The receiver can have one stream from us. */
-static bool is_early(const struct pvmi_transfer *t, const struct pvmi_link *l)
+/* Whether a message that begins on an early link is a stream. The receiver can have one from us. */
+static bool is_early(const struct pvmi_transfer *t)
 {
-    return l->early && t->peer && !t->peer->streams;
+    return t->peer && !t->peer->streams;
 }
 
 /* Once for each frame, even if the daemon's link does not accept it at once. */
@@ -105,8 +105,8 @@ static void add_shadow(struct pvmi_transfer *t, struct pvmc_frame *f)
 int pvmi_transfer_send(struct pvmi_transfer *t)
 {
     struct pvmi_link *l = pvmi_transfer_link(t);
-    if (!t->offset)
-        t->streams = is_early(t, l);
+    if (__builtin_expect(l->early, 0) && !t->offset)
+        t->streams = is_early(t);
     struct pvmc_frame *f = pvmi_transfer_frame(t, l);
     if (!f)
         return PVMC_ENOMEM;

@@ -136,7 +136,6 @@ static void beside_send(void)
     CHECK_EQ(pvm_send(peer, TAG_OTHER), 0);
     await(1);
     CHECK_EQ(pvm_freebuf(pvm_setsbuf(data)), 0);
-    pack_part(1);
     check_send_int(peer, TAG_WORD, 2); /* its pvm_initsend() frees the stream's buffer */
     await(2);
 }
@@ -154,7 +153,6 @@ static void beside_take(void)
     say(1);
     CHECK_EQ(check_receive_int(peer, TAG_WORD), 2);
     CHECK(pvm_setrbuf(data) > 0);
-    unpack_part(1);
     CHECK_EQ(pvm_upkint(&one, 1, 1), PvmNoTask);
     say(2);
 }
@@ -389,8 +387,8 @@ static void waits_take(void)
     CHECK_EQ(pvm_setsbuf(old), mid);
     CHECK_EQ(pvm_freebuf(mid), 0);
     await(0);
-    say(1);
     int id = pvm_addmhf(peer, TAG_OTHER, -1, handle);
+    say(1);
     await(0);
     while (!handled)
         pvm_nrecv(peer, TAG_NEVER);

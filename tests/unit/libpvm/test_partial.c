@@ -306,9 +306,11 @@ START_TEST(who_breaks_the_rules_is_cut_off)
             place[i] = byte_of(TAG_STREAM, i);
         pvmi_peer_placed(&a, &first);
         m = next(TAG_STREAM, 10, PVMC_PARTIAL_GROWS);
+        if (way == 2)
+            ck_assert_int_eq(arrives(part(10, 10, 100)), 0); /* tells the length, which must stay */
         struct pvmc_frame_header wrong = way == 0   ? part(10, 20, OPEN)
                                          : way == 1 ? part(10, 0, OPEN)
-                                         : way == 2 ? part(10, 10, 100) /* a length before the end */
+                                         : way == 2 ? part(10, 20, 101)
                                          : way == 3 ? part(0, 20, OPEN)
                                          : way == 4 ? part(10, 10, 101)
                                                     : part(10, 10, OPEN);
