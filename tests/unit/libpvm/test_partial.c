@@ -1,6 +1,6 @@
 /*
- * test_partial.c - messages that are received from their first frame on: what the receiver sees, what comes beside them,
- * and what peers that break the rules lose.
+ * test_partial.c - messages that are received from their first frame on: what the receiver sees, what comes beside
+ * them, and what peers that break the rules lose.
  */
 #include "core/log.h"
 #include "tests/unit/unit.h"
