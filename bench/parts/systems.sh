@@ -106,9 +106,10 @@ note() { # GROUP SYSTEM
         NF == 3 { print g, s, $0 }' "$work/out" >>"$samples"
 }
 
-# A kernel prints "NAME class W: 4 tasks, 0.1234 s ...".
+# A kernel prints "NAME class W: 4 tasks, ..., 0.1234 s ...".
 turn_into_figures() {
-    awk '$2 == "class" && $5 == "tasks," { print "kernel." $1 "." $4, $6 * 1e3, "ms" }' "$work/out" >"$work/figures"
+    awk '$2 == "class" && $5 == "tasks," && match($0, / [0-9]+[.][0-9]+ s/) {
+        print "kernel." $1 "." $4, substr($0, RSTART, RLENGTH - 2) * 1e3, "ms" }' "$work/out" >"$work/figures"
     mv "$work/figures" "$work/out"
 }
 

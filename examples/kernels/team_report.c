@@ -19,6 +19,11 @@ void *team_alloc(long count, unsigned long size)
     return memory;
 }
 
+void team_warm_up(void)
+{
+    tally_count(false);
+}
+
 void team_clock_start(void)
 {
     tally_count(false);

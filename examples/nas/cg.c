@@ -218,12 +218,24 @@ static double next_vector(struct solver *s)
     return 1 / sums[0];
 }
 
+static void set_first_vector(struct solver *s)
+{
+    for (int k = 0; k < s->own; k++)
+        s->x[k] = 1;
+}
+
+static void warm_up(struct solver *s)
+{
+    team_warm_up();
+    set_first_vector(s);
+    solve(s);
+}
+
 static double iterate(struct solver *s, const struct problem *problem, double *residual)
 {
     double zeta = 0;
 
-    for (int k = 0; k < s->own; k++)
-        s->x[k] = 1;
+    set_first_vector(s);
     for (int k = 0; k < problem->iterations; k++) {
         *residual = solve(s);
         zeta = problem->shift + next_vector(s);
@@ -241,6 +253,8 @@ int main(int argc, char **argv)
 
     team_start(argc, argv, options.tasks);
     solver_init(&solver, problem);
+    if (options.class != 'T')
+        warm_up(&solver);
     team_clock_start();
     zeta = iterate(&solver, problem, &residual);
     time_s = team_clock_stop();
