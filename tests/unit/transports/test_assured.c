@@ -237,7 +237,7 @@ END_TEST
 START_TEST(the_end_is_clean_between_frames_only)
 {
     send_piece(1, 0, 100, 0, 100);
-    pipe_.count -= (size_t)_i;
+    pipe_.count -= (size_t)_i * 40; /* within the payload, then within the header */
     pipe_.ended = true;
     pvmt_assured_hear(to);
     ck_assert_int_eq(to->over, PVMC_ESHORT);
@@ -269,7 +269,7 @@ int main(void)
     tcase_add_test(tc, what_is_missing_is_awaited);
     tcase_add_test(tc, refused_frames_are_skipped);
     tcase_add_test(tc, nothing_follows_a_disconnect);
-    tcase_add_loop_test(tc, the_end_is_clean_between_frames_only, 0, 60);
+    tcase_add_loop_test(tc, the_end_is_clean_between_frames_only, 0, 4);
     tcase_add_loop_test(tc, wrong_headers_end_it, 0, 3);
     Suite *suite = suite_create("assured");
     suite_add_tcase(suite, tc);
