@@ -61,6 +61,22 @@ typedef struct Atm_qos_sel {
 } Atm_qos_sel;
 
 /*
+ * Protocols that carry data on a duplex connection. atm_native: packets of an AAL, best effort. The others lose nothing
+ * and keep no packets: they are a stream of bytes. SSCOP over AAL5; PC-AAL with one item or with several in a cell; and
+ * PC-AAL with a second circuit (ECE). Not in the papers of the interface but in the thesis, see atm_assure(3).
+ */
+typedef enum Atm_protocol {
+    atm_native,
+    atm_sscop,
+    atm_pcaal_1,
+    atm_pcaal_n,
+    atm_ece_switching,
+    atm_ece_duplicating
+} Atm_protocol;
+
+#define ATM_ITEM_MAX 28 /* bytes of an item, see atm_item() */
+
+/*
  * Opens a descriptor. `device` is "/dev/fa0" or the like, or NULL: the adapter of the program's host. Not in the
  * papers: any other name selects a host of the network, for programs on several hosts (ENODEV: there is none). `flags`
  * are those of open(2), of which only O_NONBLOCK is used. Stores the MTU of the host's adapter; info may be NULL. Close
@@ -73,6 +89,27 @@ int atm_open(const char *device, int flags, Atm_info *info);
  * atm_listen(); 0: the descriptor will connect, not listen. EADDRINUSE: the asap is taken on this host.
  */
 int atm_bind(int fd, Atm_sap asap, Atm_sap *asap_ret, int qlen);
+
+/*
+ * Chooses the protocol of a descriptor's connection, or of all connections that a listening one will get (then call it
+ * before atm_bind(), after which callers may come). Manual: atm_assure(3). Both sides must have chosen the same:
+ * otherwise atm_connect() fails with EPROTOTYPE, and the listener sees no caller. Such a connection is duplex. EINVAL:
+ * fd is connected already; EPROTONOSUPPORT: no such protocol; ENOBUFS: the program has too many such descriptors.
+ */
+int atm_assure(int fd, Atm_protocol protocol);
+
+/*
+ * What is sent from now on consists of items of 1 to ATM_ITEM_MAX bytes (at first 1): PC-AAL puts whole items into a
+ * cell. Other protocols ignore it. EOPNOTSUPP: fd has not been assured.
+ */
+int atm_item(int fd, u_int bytes);
+
+/*
+ * The descriptor of an assured connection becomes readable, and wakes an atm_recv() that waits, when at least so many
+ * bytes have arrived (at first 1; at most 1/64 of the protocol's window counts), or none will follow. A program that
+ * knows how much it needs is woken once instead of for each cell. EOPNOTSUPP: fd has not been assured.
+ */
+int atm_low_water(int fd, u_int bytes);
 
 /* Waits for a caller. Stores its number, its address, and the QoS and AAL it requests (each may be NULL). */
 int atm_listen(int fd, int *conn_id, Atm_endpoint *calling, Atm_qos *qos, Aal_type *aal);
@@ -100,12 +137,16 @@ int atm_gethostbyname(const char *hostname, Atm_address *dest);
 /*
  * Sends one packet of 1 to MTU bytes. Waits for room in the adapter's queue if the host's driver does (see
  * atm-topology(5)). Returns the number of bytes. EMSGSIZE: longer than the MTU; ENOTCONN; EOPNOTSUPP: receives only.
+ * On an assured connection: the next 1 to 1 MiB bytes of the stream. Waits until the protocol has taken all of them; if
+ * fd does not block, takes what its window has room for, whole items, and returns their number (EAGAIN: none; fd
+ * becomes readable when there is room again). EPIPE: the peer has closed, or the connection was lost.
  */
 int atm_send(int fd, const char *buf, int len);
 
 /*
  * Receives the next packet; bytes beyond len are lost. Returns the number of bytes; 0: the peer has closed. EAGAIN:
- * there is none and fd does not block; EOPNOTSUPP: sends only.
+ * there is none and fd does not block; EOPNOTSUPP: sends only. On an assured connection: the next bytes of the stream,
+ * as soon as they have arrived. ECONNRESET: the connection was lost, and so may be what the peer had sent.
  */
 int atm_recv(int fd, char *buf, int len);
 

@@ -342,6 +342,34 @@ START_TEST(released_before_the_answer)
 }
 END_TEST
 
+/* A link of a host with vcis= carries that many switched VCs; permanent ones do not count. */
+START_TEST(identifiers_run_out)
+{
+    struct lab lab;
+    lab_open(&lab, "host a\nhost b vcis=2\nhost c\nswitch s\nlink a s\nlink b s\nlink c s\npvc a b\npvc c b\n", 1);
+    struct side b = {.lab = &lab}, callers[3] = {{.lab = &lab}, {.lab = &lab}, {.lab = &lab}};
+    struct pvma_contract contract = {.aal = PVMA_AAL5, .flow = PVMA_DUPLEX};
+    ck_assert_int_eq(pvma_host_listen(host(&lab, "b"), 7, offered, &b), 0);
+    for (int i = 0; i < 3; i++) {
+        open_call(&callers[i], i ? "c" : "a", "b", 7, &contract);
+        pvma_sim_run(lab.sim);
+    }
+    ck_assert_int_eq(callers[0].connected + callers[1].connected, 2);
+    ck_assert_int_eq(callers[2].cause, PVMA_CAUSE_NO_VCI);
+    ck_assert_uint_eq(pvma_net_link(lab.net, "b", "s")->vci_count, 2);
+    pvma_call_release(callers[0].call);
+    pvma_sim_run(lab.sim);
+    open_call(&callers[2], "c", "b", 7, &contract);
+    pvma_sim_run(lab.sim);
+    ck_assert_int_eq(callers[2].connected, 1);
+    struct side own = {.lab = &lab};
+    open_call(&own, "b", "a", 7, &contract);
+    pvma_sim_run(lab.sim);
+    ck_assert_int_eq(own.cause, PVMA_CAUSE_NO_VCI);
+    lab_close(&lab);
+}
+END_TEST
+
 START_TEST(messages)
 {
     static const enum pvma_signal_type types[] = {PVMA_SETUP, PVMA_CONNECT, PVMA_RELEASE, PVMA_ADD_PARTY};
@@ -368,4 +396,5 @@ START_TEST(messages)
 END_TEST
 
 UNIT_MAIN("atm_call", a_duplex_call, early_words_are_kept, refusals, bandwidth_is_admitted_until_it_is_gone,
-          bursts_and_fabric, multicast_parties, released_at_any_time, released_before_the_answer, messages)
+          bursts_and_fabric, identifiers_run_out, multicast_parties, released_at_any_time, released_before_the_answer,
+          messages)

@@ -111,6 +111,33 @@ START_TEST(cells_and_pdus)
 END_TEST
 
 /* A lost cell leaves a frame that is too short; the limit holds for each file. */
+/* ABR: the cells of resource management are among the cells, here the first one, and in no PDU. */
+START_TEST(resource_management)
+{
+    struct lab lab;
+    struct file cells, pdus;
+    struct pvma_capture *capture;
+    file_name(&cells);
+    file_name(&pdus);
+    lab_open(&lab, "host a\nhost b\nlink a b rate=424M\npvc a b service=abr\n", 1);
+    struct pvma_capture_options options = {.cells = cells.path, .pdus = pdus.path, .links = {"a>b"}, .link_count = 1};
+    ck_assert_int_eq(pvma_capture_open(lab.net, &options, &capture), 0);
+    pvma_sim_call(lab.sim, 1500 * PVMA_MS, send_at, pvma_net_pvc_end(lab.net, 0, false));
+    pvma_sim_run(lab.sim);
+    ck_assert_int_eq(pvma_capture_close(capture), 0);
+    lab_close(&lab);
+    file_read(&cells);
+    file_read(&pdus);
+    const uint8_t *at = check_record(check_header(&cells), 1500000000, 3, 32 << 4 | 6 << 1, 48);
+    ck_assert_uint_eq(at[0], 1);                              /* ABR */
+    ck_assert_uint_eq(at[1], 0);                              /* forward */
+    ck_assert_uint_eq(be(at + 2, 2), 0x4000 | 19 << 9 | 465); /* 2^19 * (1 + 465/512) cells/s, at least 10^6 */
+    at = check_record(check_header(&pdus), 1500003000, 4, 32 << 4 | 2, 144);
+    ck_assert_uint_eq(be(at + 144 - 6, 2), 100);
+    ck_assert_ptr_eq(at + 144, pdus.data + pdus.length);
+}
+END_TEST
+
 START_TEST(damaged_pdus_and_limits)
 {
     struct lab lab;
@@ -275,5 +302,5 @@ START_TEST(flows)
 }
 END_TEST
 
-UNIT_MAIN("atm_capture", cells_and_pdus, damaged_pdus_and_limits, captures_refuse, queues_in_time, queues_of_crossbars,
-          observers_change_nothing, flows)
+UNIT_MAIN("atm_capture", cells_and_pdus, resource_management, damaged_pdus_and_limits, captures_refuse, queues_in_time,
+          queues_of_crossbars, observers_change_nothing, flows)

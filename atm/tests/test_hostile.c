@@ -817,8 +817,9 @@ static void wild_hear(struct wild *w)
 static void wild_ends(struct pvma_fore_message *m)
 {
     static uint8_t ends[16] = {1, 0, 0, 0, 7, 0, 0, 0, 2, 0, 0, 0, 8};
-    m->data = m->type == PVMA_FORE_SEND ? zeros : ends;
-    m->length = m->type == PVMA_FORE_SEND ? 1 + roll(9000) : 8 * roll(3);
+    bool carries = m->type == PVMA_FORE_CARRY;
+    m->data = carries ? ends : zeros;
+    m->length = carries ? 8 * roll(3) : 1 + roll(9000);
 }
 
 static void wild_fill(struct pvma_fore_message *m, uint32_t last)
@@ -829,6 +830,7 @@ static void wild_fill(struct pvma_fore_message *m, uint32_t last)
     m->other = last - roll(3);
     m->number = m->type == PVMA_FORE_ACCEPT || m->type == PVMA_FORE_REJECT ? 1 + roll(30) : roll(3);
     m->process = (uint32_t)(roll(2) ? getpid() : getppid());
+    m->item = roll(30);
     m->given = roll(3);
     m->taken = roll(8) ? roll(3) : UINT64_MAX;
     m->aal = roll(2) ? aal_type_5 : aal_type_3;
@@ -843,15 +845,16 @@ static void wild_fill(struct pvma_fore_message *m, uint32_t last)
 /* First a listener, an endpoint to call with, and one to accept with. */
 static enum pvma_fore_message_type wild_choice(struct wild *w)
 {
-    static const enum pvma_fore_message_type first[] = {PVMA_FORE_OPEN, PVMA_FORE_BIND, PVMA_FORE_OPEN, PVMA_FORE_OPEN,
-                                                        PVMA_FORE_BIND},
+    static const enum pvma_fore_message_type first[] = {PVMA_FORE_OPEN, PVMA_FORE_BIND, PVMA_FORE_OPEN,
+                                                        PVMA_FORE_OPEN, PVMA_FORE_BIND, PVMA_FORE_ASSURE},
                                              silent[] = {PVMA_FORE_RESUME, PVMA_FORE_LOCAL},
-                                             frequent[] = {PVMA_FORE_CONNECT, PVMA_FORE_SEND, PVMA_FORE_SEND};
+                                             frequent[] = {PVMA_FORE_CONNECT, PVMA_FORE_SEND, PVMA_FORE_SEND,
+                                                           PVMA_FORE_WRITE, PVMA_FORE_READ};
     if (w->asked)
         return silent[roll(2)];
     if (w->said < sizeof first / sizeof first[0])
         return first[w->said++];
-    return roll(2) ? frequent[roll(3)] : PVMA_FORE_OPEN + roll(PVMA_FORE_UNDER_WAY - 1);
+    return roll(2) ? frequent[roll(5)] : PVMA_FORE_OPEN + roll(PVMA_FORE_LOW_WATER - 1);
 }
 
 static void wild_say(struct wild *w)
@@ -860,7 +863,7 @@ static void wild_say(struct wild *w)
     if (m.type == PVMA_FORE_EXPECT || (w->asked && roll(10)) || (m.type == PVMA_FORE_TASK && roll(10)))
         return;
     wild_fill(&m, w->last);
-    if (m.type == PVMA_FORE_SEND || m.type == PVMA_FORE_CARRY)
+    if (m.type == PVMA_FORE_SEND || m.type == PVMA_FORE_CARRY || m.type == PVMA_FORE_WRITE)
         wild_ends(&m);
     if (m.type == PVMA_FORE_RESUME)
         m.number = w->number;
@@ -871,7 +874,7 @@ static void wild_say(struct wild *w)
         w->caller.type = PVMA_FORE_NONE;
     }
     bool silence = m.type == PVMA_FORE_SEND || m.type == PVMA_FORE_CLOSE || m.type == PVMA_FORE_RESUME ||
-                   m.type == PVMA_FORE_LOCAL || m.type == PVMA_FORE_TASK;
+                   m.type == PVMA_FORE_LOCAL || m.type == PVMA_FORE_TASK || m.type == PVMA_FORE_LOW_WATER;
     w->waits = w->waits || m.type == PVMA_FORE_WAIT || m.type == PVMA_FORE_SLEEP;
     if (w->waits && !silence)
         w->number = m.number;

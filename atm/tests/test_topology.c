@@ -98,6 +98,14 @@ START_TEST(mistakes)
         {"host a\nhost b\nlink a b\npvc a a\n", 4, "from one host to another"},
         {"host a\nhost b\nlink a b\npvc a b aal=2\n", 4, "give 5, 3/4 or raw"},
         {"host a\nhost b\nlink a b\npvc a b paced=yes\n", 4, "needs the rate to pace to"},
+        {"host a\nhost b\nlink a b\npvc a b service=best\n", 4, "give one of ubr|vbr|abr"},
+        {"host a\nhost b\nlink a b\npvc a b mcr=1M\n", 4, "rates of service=abr"},
+        {"host a\nhost b\nlink a b\npvc a b service=vbr icr=1M\n", 4, "rates of service=abr"},
+        {"host a\nhost b\nlink a b\npvc a b service=abr flow=simplex\n", 4, "needs flow=duplex"},
+        {"host a\nhost b\nlink a b\npvc a b service=abr mean=1M\n", 4, "give its minimum, mcr=RATE"},
+        {"host a\nhost b\nlink a b\npvc a b service=abr peak=1M mcr=2M\n", 4, "must not exceed the peak"},
+        {"host a\nhost b\nlink a b\nsource x from=a to=b rate=1M service=abr mean=1M\n", 4, "mcr=RATE"},
+        {"switch s\nhost a\nlink a s\nsource x at=s rate=1M service=abr\n", 4, "has no VC, so it has no service"},
         {"host a\nhost b\nlink a b\nsource x at=a type=cbr rate=1M\n", 4, "no switch \"a\""},
         {"host a\nhost b\nlink a b\nsource x from=a type=cbr rate=1M\n", 4, "give its place"},
         {"host a\nhost b\nlink a b\nsource x from=a to=b type=cbr\n", 4, "give the rate"},
@@ -120,6 +128,23 @@ START_TEST(mistakes)
         {"host a\nhost b\nlink a b\nfail a b at=1s for=2s every=2s\n", 4, "give for=TIME, shorter than it"},
         {"host a\nhost b\nlink a b\nfail a b at=1s link=2\n", 4, "there is no link 2 between a and b"},
         {"host a\nhost b\nlink a b\nfail a c at=1s\n", 4, "there is no node \"c\""},
+        {"host a vcis=0\nhost b\nlink a b\n", 1, "give a number from 1 to 65000"},
+        {"host a\nhost b\nlink a b\noverlay star\n", 4, "there is no overlay \"star\""},
+        {"host a\nhost b\nlink a b\noverlay ring\n", 4, "has no server; add: server NAME at=HOST"},
+        {"host a\nhost b\nlink a b\noverlay ring\noverlay tree\n", 5, "an overlay already on line 4"},
+        {"host a\nhost b\nlink a b\noverlay ring direct=some\n", 4, "give one of server|all|none"},
+        {"host a\nhost b\nlink a b\noverlay ring branch=0\n", 4, "give a number from 1 to 512"},
+        {"host a\nhost b\nlink a b\noverlay ring detect=1us\n", 4, "1ms or more"},
+        {"host a\nhost b\nlink a b\nserver p at=a\n", 4, "belongs to an overlay"},
+        {"host a\nhost b\nlink a b\nstation a\n", 4, "stations belong to an overlay"},
+        {"host a\nhost b\nlink a b\nserver p signal=1us\n", 4, "give the host of the server: at=HOST"},
+        {"host a\nhost b\nlink a b\nserver p at=c\n", 4, "there is no host \"c\""},
+        {"host a\nhost b\nlink a b\nserver p at=a\nserver p at=b\n", 5, "the name of server \"p\" is taken"},
+        {"host a\nhost b\nlink a b\nserver p at=a\nserver q at=a\n", 5, "host a has a server"},
+        {"host a\nhost b\nlink a b\nserver p[1-2] at=a\n", 4, "2 names for servers at 1 hosts"},
+        {"host a\nhost b\nlink a b\nserver p at=a\nstation a\n", 5, "host a is a station or has a server"},
+        {"host a\nhost b\nlink a b\nstation b server=p\n", 4, "there is no server \"p\""},
+        {"host a\nhost b\nlink a b\nstation b\nserver p at=b\n", 5, "is a station already"},
         {"host a\1\n", 1, "not a text"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -158,6 +183,53 @@ static char *written(void (*write)(const struct pvma_topology *, FILE *), const 
     return text;
 }
 
+static unsigned server_of(const struct pvma_topology *t, const char *host)
+{
+    int node = pvma_topology_node(t, host);
+    ck_assert(node >= 0 && t->nodes[node].is_station);
+    return t->nodes[node].server;
+}
+
+/* In order, a ring's servers get equal runs of stations, and a tree's leaves; lines for a station go first. */
+START_TEST(stations_in_order)
+{
+    struct pvma_topology t;
+    const char *text = "host p[1-3]\nhost h[1-5]\nswitch s\nlink p[1-3] s\nlink h[1-5] s\nserver q[1-3] at=p[1-3]\n";
+    char whole[400];
+    snprintf(whole, sizeof whole, "%soverlay ring\n", text);
+    ck_assert_int_eq(pvma_topology_parse("t", whole, strlen(whole), &t), 0);
+    ck_assert_int_eq(t.overlay.direct, PVMA_DIRECT_SERVER);
+    ck_assert_uint_eq(server_of(&t, "h1") + server_of(&t, "h2"), 2);
+    ck_assert_uint_eq(server_of(&t, "h3") + server_of(&t, "h4"), 4);
+    ck_assert_uint_eq(server_of(&t, "h5"), 3);
+    pvma_topology_free(&t);
+    snprintf(whole, sizeof whole, "%soverlay tree\nstation h5 server=q1\nstation h[1-2]\n", text);
+    ck_assert_int_eq(pvma_topology_parse("t", whole, strlen(whole), &t), 0);
+    ck_assert_int_eq(t.overlay.direct, PVMA_DIRECT_ALL);
+    ck_assert_uint_eq(server_of(&t, "h5"), 1);
+    ck_assert_uint_eq(server_of(&t, "h1"), 2);
+    ck_assert_uint_eq(server_of(&t, "h2"), 3);
+    ck_assert(!t.nodes[pvma_topology_node(&t, "h3")].is_station);
+    pvma_topology_free(&t);
+}
+END_TEST
+
+START_TEST(stations_by_distance)
+{
+    struct pvma_topology t;
+    const char *text =
+        "host p[1-2]\nhost h[1-5]\nswitch s[1-2]\nlink s1 s2\nlink p1 s1\nlink p2 s2\n"
+        "link h[1-3] s2\nlink h4 s1\nlink h5 s1\nserver q[1-2] at=p[1-2]\noverlay ring attach=distance\n";
+    ck_assert_int_eq(pvma_topology_parse("t", text, strlen(text), &t), 0);
+    for (int i = 1; i <= 5; i++) {
+        char name[8];
+        snprintf(name, sizeof name, "h%d", i);
+        ck_assert_uint_eq(server_of(&t, name), i <= 3 ? 2 : 1);
+    }
+    pvma_topology_free(&t);
+}
+END_TEST
+
 /* A list has the same meaning as its source text. */
 START_TEST(list_and_drawing)
 {
@@ -165,11 +237,23 @@ START_TEST(list_and_drawing)
     const char *text =
         "profile p like=sparc1-sba100 tx_pdu=1us\nhost a profile=p\nhost b\nswitch s model=an2 credits=7\n"
         "link a s rate=140M\nlink b s delay=1ms\npvc a b peak=1M paced=yes\n"
-        "source x from=a to=b type=onoff rate=5M on=1ms off=1ms\n";
+        "pvc a b service=abr peak=50M mcr=5M icr=20M\npvc b a service=vbr mean=1M\n"
+        "source x from=a to=b type=onoff rate=5M on=1ms off=1ms\n"
+        "source y from=a to=b type=cbr rate=5M service=abr peak=10M mcr=1M\n"
+        "host c vcis=3\nlink c s\n"
+        "server q at=c relay=5us down=1s\nstation b\noverlay tree branch=3 direct=none\n";
     ck_assert_int_eq(pvma_topology_parse("t", text, strlen(text), &t), 0);
     char *list = written(pvma_topology_list, &t);
     ck_assert_int_eq(pvma_topology_parse("t", list, strlen(list), &again), 0);
     char *second = written(pvma_topology_list, &again);
+    const struct pvma_contract *abr = &again.pvcs[1].contract;
+    ck_assert_int_eq(abr->service, PVMA_ABR);
+    ck_assert_int_eq(abr->wanted.peak_bps, 50000000);
+    ck_assert_int_eq(abr->back_minimum.mean_bps, 5000000); /* what is reserved */
+    ck_assert_int_eq(abr->initial_bps, 20000000);
+    ck_assert_int_eq(again.sources[1].contract.flow, PVMA_DUPLEX);
+    ck_assert_int_eq(again.sources[1].contract.wanted.peak_bps, 10000000);
+    ck_assert_int_eq(again.sources[0].contract.flow, PVMA_SIMPLEX);
     ck_assert_str_eq(list, second);
     char *dot = written(pvma_topology_dot, &t);
     ck_assert_ptr_nonnull(strstr(dot, "graph atm {"));
@@ -192,4 +276,5 @@ START_TEST(files)
 }
 END_TEST
 
-UNIT_MAIN("atm_topology", ranges_and_defaults, mistakes, at_most_ten_messages, list_and_drawing, files)
+UNIT_MAIN("atm_topology", ranges_and_defaults, mistakes, at_most_ten_messages, stations_in_order, stations_by_distance,
+          list_and_drawing, files)

@@ -236,6 +236,24 @@ measure_programs() {
     done
 }
 
+# The kernels of examples/nas and examples/genesis, class W: the same objects over each system. What begins a round ends
+# the next one. MPICH's tasks need a processor each: with more of them CG alone takes minutes.
+measure_kernels() {
+    local round system kernel tasks order turns=$rounds
+    [ -z "$quick" ] || turns=1
+    for ((round = 1; round <= turns; round++)); do
+        say "kernels, round $round of $turns"
+        for kernel in "${kernels[@]}"; do
+            for tasks in 2 4; do
+                order=(dpvm-shm openmpi-shm)
+                [ $tasks -gt "$(nproc)" ] || order+=(mpich-shm)
+                [ $((round % 2)) = 1 ] || mapfile -t order < <(printf '%s\n' "${order[@]}" | tac)
+                for system in "${order[@]}"; do kernel kernels "$system" $tasks "$kernel"; done
+            done
+        done
+    done
+}
+
 measure_curve() {
     local sizes=4,16,64,256,1024,4096,16384,65536,262144,1048576,4194304 round system turns=$(((rounds + 2) / 3))
     for ((round = 1; round <= turns; round++)); do

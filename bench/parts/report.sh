@@ -89,10 +89,11 @@ print_details() {
 Less is better for times, more for messages/s. `one` host and `two` hosts (namespaces, encrypted)
 use the daemons; `start` is the start of the second host; `many` has many hosts. `shm`, `tcp` and
 `net` (two namespaces) are two tasks on direct transports, `dpvm-tcp` in the clear and `dpvm-tls`
-encrypted; `crowd` is many tasks and `programs` are whole programs on two processors: NAME.TASKS.SIZE,
-and `first` for the first four steps. `early` is a pair of tasks after 500 exchanges. `raw` uses no
-message passing system: `unix` sockets (`unix2`: through a third process, like the daemon route),
-`tcp` sockets that poll (`spin`) or `sleep`, a ring in `shm`, `memcpy`. `openssl` encrypts with the
+encrypted; `crowd` is many tasks, `programs` have the pattern of real codes on two processors:
+NAME.TASKS.SIZE, and `first` for the first four steps; `kernels` are whole programs: NAME.TASKS.
+`early` is a pair of tasks after 500 exchanges. `raw` uses no message passing system: `unix` sockets
+(`unix2`: through a third process, like the daemon route), `tcp` sockets that poll (`spin`) or
+`sleep`, a ring in `shm`, `memcpy`. `openssl` encrypts with the
 cipher of encrypted links on one processor.
 END
     form groups
@@ -155,7 +156,7 @@ update() { # WHAT
     cp "$work/performance.md" doc/performance.md
 }
 
-dp_groups='dp.*' rdma_groups='rdma.*' main_groups='one|two|start|many|shm|tcp|net|crowd|programs|curve|atm'
+dp_groups='dp.*' rdma_groups='rdma.*' main_groups='one|two|start|many|shm|tcp|net|crowd|programs|kernels|curve|atm'
 
 # Prints what the results have.
 print_report() {

@@ -106,11 +106,19 @@ note() { # GROUP SYSTEM
         NF == 3 { print g, s, $0 }' "$work/out" >>"$samples"
 }
 
+# A kernel prints "NAME class W: 4 tasks, ..., 0.1234 s ...".
+turn_into_figures() {
+    awk '$2 == "class" && $5 == "tasks," && match($0, / [0-9]+[.][0-9]+ s/) {
+        print "kernel." $1 "." $4, substr($0, RSTART, RLENGTH - 2) * 1e3, "ms" }' "$work/out" >"$work/figures"
+    mv "$work/figures" "$work/out"
+}
+
 # Runs a command and records its output; an error is reported, and the figures are then missing.
 record() { # GROUP SYSTEM COMMAND...
     local group=$1 system=$2
     shift 2
     if run 180 "$@"; then
+        [ "$group" != kernels ] || turn_into_figures
         note "$group" "$system"
     else
         say "script/bench: failed on $system ($group): ${*: -6}: $(head -c 400 "$work/err")"
@@ -180,5 +188,16 @@ program() { # GROUP SYSTEM TASKS LEAD... -- ARGUMENT...
     case $system in
     *mpi*) mpi "$group" "$system" "$bench/program-${system%%-*}" "$tasks" "$tasks" "$@" ;;
     *) pvm "$group" "$system" "$bench/program-${system%%-*}" "${lead[@]}" -- "$tasks" "$@" ;;
+    esac
+}
+
+kernels=(ep cg ft is mg pde1 pde2 solver)
+
+# One of the kernels of examples with any system; a wrong result is an error.
+kernel() { # GROUP SYSTEM TASKS NAME
+    local group=$1 system=$2 tasks=$3 name=$4
+    case $system in
+    *mpi*) mpi "$group" "$system" "$bench/kernel-$name-${system%%-*}" "$tasks" --class W --tasks "$tasks" --verify ;;
+    dpvm*) pvm "$group" "$system" "$bin/examples/$name" -- --class W --tasks "$tasks" --verify ;;
     esac
 }

@@ -67,6 +67,9 @@ enum pvmc_setting_kind {
     X(ATM_CLOCK, "PVM_ATM_CLOCK", TEXT, "real", 0, 0, "clock of atm-sim serve: real, virtual")                         \
     X(ATM_AAL, "PVM_ATM_AAL", INTEGER, "5", 3, 5,                                                                      \
       "adaptation layer of direct ATM links: 5 (AAL5), or 3 or 4 (AAL3/4)")                                            \
+    X(ATM_PROTOCOL, "PVM_ATM_PROTOCOL", TEXT, "native", 0, 0,                                                          \
+      "protocol of direct ATM links: native (packets, acknowledged by the tasks), sscop, pcaal-1, pcaal-n, "           \
+      "ece-switching, ece-duplicating; see atm_assure(3)")                                                             \
     X(ATM_MTU, "PVM_ATM_MTU", BYTES, "0", 0, 65535, "largest packet of direct ATM links; 0: the adapter's maximum")    \
     X(ATM_CPU, "PVM_ATM_CPU", FACTOR, "1", 0, 1000000000000,                                                           \
       "factor from measured CPU time to virtual time, such as 3000 or 12.5; 0: only declared costs count")             \
@@ -155,6 +158,10 @@ enum pvmc_setting_kind {
       "most hosts that one daemon starts at the same time")                                                            \
     X(LAUNCH_TREE, "PVM_LAUNCH_TREE", BOOL, "1", 0, 0,                                                                 \
       "when many hosts are added by ssh or PVM_RSH, those that are up help the first daemon to start the others")      \
+    X(ATM_POLL, "PVM_ATM_POLL", SECONDS, "0.5", 100, 0,                                                                \
+      "atm-sim serve: time between polls of an assured connection with unacknowledged data (T_POLL)")                  \
+    X(ATM_WINDOW, "PVM_ATM_WINDOW", BYTES, "4M", 1024, 64 << 20,                                                       \
+      "atm-sim serve: bytes that an assured connection takes before they are acknowledged")                            \
     X(ATM_HOST, "PVM_ATM_HOST", TEXT, "", 0, 0,                                                                        \
       "host of the simulated ATM network for this task or daemon; default: the one with the fewest programs")          \
     X(ATM_PATIENCE, "PVM_ATM_PATIENCE", SECONDS, "60", 1000000, 0,                                                     \

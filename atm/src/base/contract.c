@@ -1,4 +1,4 @@
-/* contract.c - the texts of the causes. */
+/* contract.c - the texts of causes and services. */
 #include "contract.h"
 
 const char *pvma_cause_text(int cause)
@@ -11,4 +11,10 @@ const char *pvma_cause_text(int cause)
 #undef X
     }
     return "unknown cause";
+}
+
+const char *pvma_service_name(enum pvma_service service)
+{
+    static const char *const names[PVMA_SERVICES] = {"ubr", "vbr", "abr"};
+    return names[service];
 }

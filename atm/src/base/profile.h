@@ -2,7 +2,8 @@
  * profile.h - the costs of a host: its processor and its adapter, per PDU, per octet and per cell, and the sizes of
  * their queues. Each figure states its origin; we measured none of them.
  *
- * Sending:    processor   tx_pdu + tx_byte * octets + tx_mbuf * buffers    one PDU after the other
+ * Sending:    processor   tx_pdu + tx_byte * octets + tx_mbuf * buffers    one PDU after the other; tx_again more for
+ *                                                                          one that is sent again (assured/)
  *             segmenting  tx_cell + tx_bus (+ tx_aal34) for each cell      by the processor (sar=host) or the adapter
  *             link        takes cells from a FIFO of tx_fifo cells
  * Receiving:  cells       rx_cell + rx_bus (+ rx_aal34) for each cell      by the processor or the adapter, from a
@@ -21,6 +22,7 @@ enum pvma_unit { PVMA_UNIT_TIME, PVMA_UNIT_COUNT, PVMA_UNIT_BYTES, PVMA_UNIT_WOR
     X(tx_pdu, TIME, 0, "processor, for each PDU sent")                                                                 \
     X(tx_byte, TIME, 0, "processor, for each octet sent")                                                              \
     X(tx_mbuf, TIME, 0, "processor, for each buffer that a PDU is copied into: see mbuf.h")                            \
+    X(tx_again, TIME, 0, "processor, more for each PDU that an assured connection sends again")                        \
     X(tx_cell, TIME, 0, "segmentation, for each cell")                                                                 \
     X(tx_bus, TIME, 0, "bus, for each cell sent")                                                                      \
     X(tx_aal34, TIME, 0, "more for each cell of AAL3/4 sent")                                                          \

@@ -40,6 +40,7 @@ enum pvma_event_kind {
     PVMA_EVENT_SOURCE,    /* a background source's next cell is due */
     PVMA_EVENT_REFUSAL,   /* a call that cannot start is refused */
     PVMA_EVENT_OUTAGE,    /* a link goes down, comes back, or has been down for too long for its calls */
+    PVMA_EVENT_OVERLAY,   /* a timer of the overlay of servers */
 };
 
 struct pvma_event {

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abr/rm.h"
 #include "core/error.h"
 #include "core/log.h"
 #include "pcap.h"
@@ -73,7 +74,7 @@ static void see(struct pvma_tap *tap, const struct pvma_link *link, const struct
     (void)link;
     if (t->capture->cells.file)
         write_record(t, &t->capture->cells, PVMA_PCAP_CELL, cell, cell->payload, PVMA_CELL_PAYLOAD);
-    if (t->capture->pdus.file && cell->vpi != PVMA_VPI_BACKGROUND)
+    if (t->capture->pdus.file && cell->vpi != PVMA_VPI_BACKGROUND && !pvma_cell_is_rm(cell)) /* which is of no PDU */
         join_cell(t, cell);
 }
 

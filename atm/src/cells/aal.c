@@ -104,6 +104,8 @@ enum pvma_reassembly pvma_reassembler_give_up(struct pvma_reassembler *r, enum p
                                               enum pvma_aal_error *said)
 {
     r->errors[error]++;
+    if (r->aal == PVMA_AAL5)
+        r->useless_cells += r->cells;
     if (said)
         *said = error;
     return PVMA_DISCARDED;

@@ -74,12 +74,13 @@ struct pvma_reassembler {
     size_t max_bytes; /* largest PDU accepted */
     uint8_t *data;    /* octets received of the current PDU; grows as needed */
     size_t length, capacity;
-    uint32_t cells;        /* of the current PDU */
-    bool open;             /* a PDU has begun */
-    bool synchronized;     /* AAL3/4: `sequence` is known */
-    uint8_t sequence, tag; /* AAL3/4: expected */
-    uint16_t expected;     /* AAL3/4: octets announced */
-    uint64_t pdus;         /* delivered */
+    uint32_t cells;         /* of the current PDU */
+    bool open;              /* a PDU has begun */
+    bool synchronized;      /* AAL3/4: `sequence` is known */
+    uint8_t sequence, tag;  /* AAL3/4: expected */
+    uint16_t expected;      /* AAL3/4: octets announced */
+    uint64_t pdus;          /* delivered */
+    uint64_t useless_cells; /* AAL5: of PDUs that were given up */
     uint64_t errors[PVMA_AAL_ERRORS];
 };
 

@@ -16,8 +16,7 @@ void atm_error(const char *text)
     fprintf(stderr, "%s: %s\n", text, strerror(atm_errno));
 }
 
-/* Enters the library and finds the endpoint of fd. NULL: failed, and the lock is released. */
-static struct pvma_fore_endpoint *enter_with(int fd)
+struct pvma_fore_endpoint *pvma_fore_endpoint_enter(int fd)
 {
     if (pvma_fore_enter())
         return NULL;
@@ -66,7 +65,7 @@ static int close_orphan(int fd)
 
 int atm_close(int fd)
 {
-    struct pvma_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = pvma_fore_endpoint_enter(fd);
     if (!e)
         return close_orphan(fd);
     struct pvma_fore_message tell = {.type = PVMA_FORE_CLOSE, .endpoint = e->number};
@@ -76,7 +75,7 @@ int atm_close(int fd)
 
 int atm_bind(int fd, Atm_sap asap, Atm_sap *asap_ret, int qlen)
 {
-    struct pvma_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = pvma_fore_endpoint_enter(fd);
     if (!e)
         return -1;
     if (e->bound || qlen < 0)
@@ -135,11 +134,13 @@ static ssize_t next_record(int fd, struct msghdr *msg)
 
 int atm_recv(int fd, char *buf, int len)
 {
-    struct pvma_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = pvma_fore_endpoint_enter(fd);
     if (!e)
         return -1;
     if (len < 0 || !e->connected || !e->receives)
         return pvma_fore_leave(-1, len < 0 ? EINVAL : e->connected ? EOPNOTSUPP : ENOTCONN);
+    if (e->protocol)
+        return pvma_fore_assured_recv(e, buf, len);
     uint8_t head[DATA_HEAD_BYTES];
     struct iovec pieces[] = {{head, sizeof head}, {buf, (size_t)len}};
     struct msghdr msg = {.msg_iov = pieces, .msg_iovlen = 2};
@@ -153,7 +154,7 @@ int atm_recv(int fd, char *buf, int len)
 
 int atm_listen(int fd, int *conn_id, Atm_endpoint *calling, Atm_qos *qos, Aal_type *aal)
 {
-    struct pvma_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = pvma_fore_endpoint_enter(fd);
     if (!e)
         return -1;
     if (!e->bound || e->connected)
@@ -244,13 +245,15 @@ static int begin_connect(struct pvma_fore_endpoint *e, const Atm_endpoint *dest,
 
 int atm_connect(int fd, Atm_endpoint *dest, Atm_qos *qos, Atm_qos_sel *sel, Aal_type aal, Atm_dataflow dataflow)
 {
-    struct pvma_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = pvma_fore_endpoint_enter(fd);
     if (!e)
         return -1;
     bool again = e->connected && e->dataflow == multicast && e->sends && dataflow == multicast;
     int error = !e->connected || again ? 0 : EISCONN;
     if (!dest || !e->bound || !is_aal(aal) || dataflow > multicast || (qos && !is_qos(qos)))
         error = EINVAL;
+    if (!error && e->protocol && dataflow != duplex)
+        error = EOPNOTSUPP;
     if (!error)
         error = e->connecting ? finish_connect(e, sel) : begin_connect(e, dest, qos, sel, aal, dataflow);
     return pvma_fore_leave(error ? -1 : 0, error);
@@ -258,7 +261,7 @@ int atm_connect(int fd, Atm_endpoint *dest, Atm_qos *qos, Atm_qos_sel *sel, Aal_
 
 int atm_accept(int fd, int fdnew, int conn_id, Atm_qos *qos, Atm_dataflow dataflow)
 {
-    struct pvma_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = pvma_fore_endpoint_enter(fd);
     if (!e)
         return -1;
     struct pvma_fore_endpoint *fresh = pvma_fore_endpoint_find(fdnew);
@@ -272,14 +275,18 @@ int atm_accept(int fd, int fdnew, int conn_id, Atm_qos *qos, Atm_dataflow datafl
     if (qos)
         ask.qos = *qos;
     int error = pvma_fore_ask(&ask, &reply, NULL);
-    if (!error)
+    if (!error) {
+        fresh->protocol = e->protocol;
+        fresh->item = e->item;
+        fresh->low_water = 1;
         pvma_fore_endpoint_connected(fresh, dataflow, false);
+    }
     return pvma_fore_leave(0, error);
 }
 
 int atm_reject(int fd, int conn_id)
 {
-    struct pvma_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = pvma_fore_endpoint_enter(fd);
     if (!e)
         return -1;
     struct pvma_fore_message reply,
@@ -291,11 +298,13 @@ int atm_reject(int fd, int conn_id)
 
 int atm_send(int fd, const char *buf, int len)
 {
-    struct pvma_fore_endpoint *e = enter_with(fd);
+    struct pvma_fore_endpoint *e = pvma_fore_endpoint_enter(fd);
     if (!e)
         return -1;
     if (!e->connected || !e->sends)
         return pvma_fore_leave(-1, e->connected ? EOPNOTSUPP : ENOTCONN);
+    if (e->protocol)
+        return pvma_fore_assured_send(e, buf, len);
     if (len <= 0 || (uint32_t)len > e->mtu)
         return pvma_fore_leave(-1, len <= 0 ? EINVAL : EMSGSIZE);
     struct pvma_fore_message tell = {.type = PVMA_FORE_SEND, .endpoint = e->number};

@@ -27,6 +27,8 @@ static uint32_t *word_of(struct pvma_fore_message *m, char field)
         return &m->other;
     case 'n':
         return &m->number;
+    case 'i':
+        return &m->item;
     case 'v':
         return &m->version;
     case 's':

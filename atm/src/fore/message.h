@@ -15,7 +15,7 @@
 #include "fore_atm.h"
 
 #define PVMA_FORE_MAGIC         0x4d544144 /* "DATM" */
-#define PVMA_FORE_VERSION       4
+#define PVMA_FORE_VERSION       5
 #define PVMA_FORE_PDU_MAX       65535
 #define PVMA_FORE_MESSAGE_BYTES (PVMA_FORE_PDU_MAX + 64) /* largest message */
 #define PVMA_FORE_NAME_MAX      64                       /* of a host name, with its NUL */
@@ -46,14 +46,19 @@
     X(TASK, "n")          /* number: of the PVM task that the program is. No answer */                                 \
     X(CARRY, "cgd")       /* given: bytes of a message by PVM's daemons; data: its receivers. REPLY */                 \
     X(UNDER_WAY, "cn")    /* REPLY; data: what the program hands over, and what is on its way, without the first n */  \
+    X(ASSURE, "cen")      /* number: the protocol of an endpoint's connections, an Atm_protocol. REPLY */              \
+    X(WRITE, "cenid")     /* number 0: waits until all is taken; item: bytes. REPLY with the number of bytes taken */  \
+    X(READ, "cen")        /* at most `number` bytes. REPLY with the data; EAGAIN: none now; no data: the end */        \
+    X(LOW_WATER, "cen")   /* NEWS come when `number` bytes have. No answer */                                          \
     /* to the program */                                                                                               \
     X(WELCOME, "nvshatm") /* number: of the client; clock; its host's name and address; time; MTU */                   \
-    X(REPLY, "reatqmd")   /* error, an errno or 0; MTU: of OPEN; data: of UNDER_WAY */                                 \
+    X(REPLY, "reatqmnd")  /* error, an errno or 0; MTU: of OPEN; number: of WRITE; data: of UNDER_WAY, READ */         \
     X(WAKE, "ntg")        /* wait `number` is over; given: bytes given by the process and not yet taken */             \
     /* on the descriptor of an endpoint */                                                                             \
     X(DATA, "td")                                                                                                      \
     X(CALLER, "naqlf")                                                                                                 \
     X(CONNECTED, "rq") /* the result of a CONNECT with number 1 */                                                     \
+    X(NEWS, "t") /* of an assured connection: bytes have come, or there is room again. Not again before a READ */      \
     /* to the program, in place of WELCOME */                                                                          \
     X(REFUSED, "rd") /* error, an errno; ENOENT: no such host, and the data list the hosts */
 
@@ -70,7 +75,7 @@ struct pvma_fore_message {
     int64_t cost_ns;
     int64_t time_ns;
     uint32_t endpoint, other;
-    uint32_t number;
+    uint32_t number, item;
     uint32_t version, clock, mtu;
     int32_t error;
     Atm_endpoint address;

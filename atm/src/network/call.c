@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include "core/error.h"
 #include "nodes/channel.h"
+#include "broker.h"
 #include "control.h"
 #include "network_parts.h"
 #include "nodes/vc_end.h"
@@ -27,6 +28,8 @@ struct pvma_call {
     const struct pvma_call_handler *handler;
     void *arg;
     struct pvma_vc *vc;
+    void *part; /* of the network's broker; NULL: it has none in this call */
+    uint32_t asap;
     /* the caller */
     struct pvma_channel *out, *back; /* back: duplex only */
     struct party *parties;
@@ -90,6 +93,35 @@ static struct pvma_call *new_call(struct pvma_control *control)
     return call;
 }
 
+/* Returns what a call holds of the network. */
+static void hang_up(struct pvma_call *call, int cause)
+{
+    if (call->vc)
+        pvma_vc_remove(call->vc, cause);
+    if (call->out)
+        pvma_channel_give_back(call->out);
+    if (call->back)
+        pvma_channel_give_back(call->back);
+    while (call->parties)
+        remove_party(&call->parties);
+    call->vc = NULL;
+    call->out = call->back = NULL;
+}
+
+static const struct pvma_broker *broker_of(const struct pvma_call *call)
+{
+    return call->control->net->broker;
+}
+
+/* Ends the broker's part in a call. */
+static void leave_broker(struct pvma_call *call, int cause)
+{
+    void *part = call->part;
+    call->part = NULL;
+    if (part && broker_of(call))
+        broker_of(call)->over(part, cause);
+}
+
 /* Returns everything a call holds, and frees it. */
 static void free_call(struct pvma_call *call, int cause)
 {
@@ -99,19 +131,25 @@ static void free_call(struct pvma_call *call, int cause)
     *at = call->next;
     if (call->caller)
         pvma_sim_cancel(call->control->node->sim, &call->refusal);
-    if (call->vc)
-        pvma_vc_remove(call->vc, cause);
-    if (call->out)
-        pvma_channel_give_back(call->out);
-    if (call->back)
-        pvma_channel_give_back(call->back);
-    while (call->parties)
-        remove_party(&call->parties);
+    leave_broker(call, cause);
+    hang_up(call, cause);
     free(call);
+}
+
+/* Whether the broker may carry a call for which the network has no VCI. */
+static bool may_be_carried(const struct pvma_call *call, int cause)
+{
+    return call->caller && call->part && call->state == ASKED && cause == PVMA_CAUSE_NO_VCI &&
+           call->contract.flow != PVMA_MULTICAST;
 }
 
 static void end(struct pvma_call *call, int cause)
 {
+    if (may_be_carried(call, cause)) {
+        hang_up(call, cause);
+        broker_of(call)->no_vci(call->part);
+        return;
+    }
     if (call->handler && call->handler->ended)
         call->handler->ended(call->arg, call, cause);
     free_call(call, cause);
@@ -163,10 +201,10 @@ static int take_channels(struct pvma_call *call)
         return PVMA_CAUSE_NO_ROUTE;
     call->port = (unsigned)way;
     const struct pvma_port *port = &call->control->node->port[way];
-    int cause = pvma_channel_take(port->out, &contract->wanted, &contract->minimum, &call->out);
+    int cause = pvma_channel_take_counted(port->out, &contract->wanted, &contract->minimum, &call->out);
     if (cause || contract->flow != PVMA_DUPLEX)
         return cause;
-    return pvma_channel_take(port->in, &contract->back_wanted, &contract->back_minimum, &call->back);
+    return pvma_channel_take_counted(port->in, &contract->back_wanted, &contract->back_minimum, &call->back);
 }
 
 /* The caller's end exists from the start and holds PDUs that arrive before the answer. */
@@ -187,10 +225,10 @@ static void make_end(struct pvma_call *call)
     call->vc->hold = true;
 }
 
-static void send_setup(struct pvma_call *call, uint32_t asap)
+static void send_setup(struct pvma_call *call)
 {
     struct pvma_signal setup = message(call, PVMA_SETUP);
-    setup.asap = asap;
+    setup.asap = call->asap;
     setup.contract = call->contract;
     setup.contract.wanted = call->out->granted;
     setup.vpi = call->out->vpi;
@@ -203,15 +241,33 @@ static void send_setup(struct pvma_call *call, uint32_t asap)
     pvma_control_originate(call->control, call->port, &setup);
 }
 
+/* Whether the network knows of the call: it was not refused at once, nor is it the broker's. */
+static bool is_signalled(const struct pvma_call *call)
+{
+    return call->caller ? call->out != NULL : !call->part;
+}
+
 /* A callback may release other calls, so the search begins again after each. */
 void pvma_calls_lose_link(struct pvma_control *control, unsigned port)
 {
     for (struct pvma_call *call = control->calls; call;) {
-        bool lost = call->port == port && !(call->caller && !call->out);
+        bool lost = call->port == port && is_signalled(call);
         if (lost)
             end(call, PVMA_CAUSE_LINK_DOWN);
         call = lost ? control->calls : call->next;
     }
+}
+
+void pvma_call_dial(struct pvma_call *call)
+{
+    call->refusal_cause = take_channels(call);
+    if (call->refusal_cause) {
+        pvma_sim_after(call->control->node->sim, &call->refusal, 0);
+        return;
+    }
+    make_end(call);
+    add_party(call, 0);
+    send_setup(call);
 }
 
 struct pvma_call *pvma_call_open(struct pvma_host *from, struct pvma_address to, uint32_t asap,
@@ -227,15 +283,14 @@ struct pvma_call *pvma_call_open(struct pvma_host *from, struct pvma_address to,
     call->contract = *contract;
     call->handler = handler;
     call->arg = arg;
+    call->asap = asap;
     pvma_event_init(&call->refusal, PVMA_EVENT_REFUSAL, refused);
-    call->refusal_cause = take_channels(call);
-    if (call->refusal_cause) {
-        pvma_sim_after(control->node->sim, &call->refusal, 0);
-        return call;
-    }
-    make_end(call);
-    add_party(call, 0);
-    send_setup(call, asap);
+    const struct pvma_call_request request = {from, call->from, to, asap, call->number, *contract};
+    const struct pvma_broker *broker = control->net->broker;
+    if (broker)
+        call->part = broker->open(control->net->broker_arg, call, &request);
+    if (!call->part)
+        pvma_call_dial(call);
     return call;
 }
 
@@ -268,8 +323,27 @@ int pvma_call_drop_party(struct pvma_call *call, uint16_t party)
     return 0;
 }
 
+void pvma_call_connect(struct pvma_call *call, struct pvma_vc *vc, const struct pvma_contract *granted)
+{
+    call->state = CONNECTED;
+    call->contract = *granted;
+    call->vc = vc;
+    if (call->handler && call->handler->connected)
+        call->handler->connected(call->arg, call, vc, &call->contract);
+}
+
+/* The broker has nothing to do with a VC of the network. */
+static void leave_to_network(struct pvma_call *call)
+{
+    void *part = call->part;
+    call->part = NULL;
+    if (part)
+        broker_of(call)->dialled(part);
+}
+
 static void connect_first(struct pvma_call *call, const struct pvma_signal *signal)
 {
+    leave_to_network(call);
     call->state = CONNECTED;
     call->contract = signal->contract;
     pvma_channel_lower(call->out, &signal->contract.wanted);
@@ -277,6 +351,8 @@ static void connect_first(struct pvma_call *call, const struct pvma_signal *sign
         pvma_channel_lower(call->back, &signal->contract.back_wanted);
     if (signal->contract.paced)
         pvma_vc_pace(call->vc, signal->contract.wanted.peak_bps);
+    if (signal->contract.service == PVMA_ABR)
+        pvma_vc_control(call->vc, &signal->contract.wanted, 0);
     if (call->handler && call->handler->connected)
         call->handler->connected(call->arg, call, call->vc, &call->contract);
 }
@@ -372,21 +448,31 @@ static void lower(struct pvma_bandwidth *to, const struct pvma_bandwidth *grante
         to->burst_cells = granted->burst_cells;
 }
 
-struct pvma_vc *pvma_call_accept(struct pvma_call *call, const struct pvma_bandwidth *granted,
-                                 const struct pvma_call_handler *handler, void *arg)
+static void answer(struct pvma_call *call)
 {
     struct pvma_contract *contract = &call->contract;
-    if (granted && contract->flow != PVMA_MULTICAST) /* a tree has one bandwidth, fixed by the first party */
-        lower(&contract->wanted, granted);
     int64_t back_peak = contract->back_wanted.peak_bps;
     call->ids.paced_bps = contract->paced ? back_peak : 0;
     call->vc = pvma_vc_add(host_of(call), contract->aal, &call->ids);
-    call->state = CONNECTED;
-    call->handler = handler;
-    call->arg = arg;
+    if (contract->service == PVMA_ABR)
+        pvma_vc_control(call->vc, &contract->back_wanted, 0);
     struct pvma_signal connect = message(call, PVMA_CONNECT);
     connect.contract = *contract;
     pvma_control_originate(call->control, call->port, &connect);
+}
+
+struct pvma_vc *pvma_call_accept(struct pvma_call *call, const struct pvma_bandwidth *granted,
+                                 const struct pvma_call_handler *handler, void *arg)
+{
+    if (granted && call->contract.flow != PVMA_MULTICAST) /* a tree has one bandwidth, fixed by the first party */
+        lower(&call->contract.wanted, granted);
+    call->state = CONNECTED;
+    call->handler = handler;
+    call->arg = arg;
+    if (call->part)
+        call->vc = broker_of(call)->accept(call->part, &call->contract);
+    else
+        answer(call);
     return call->vc;
 }
 
@@ -412,15 +498,21 @@ static void send_release(struct pvma_call *call, enum pvma_cause cause)
 
 void pvma_call_refuse(struct pvma_call *call, enum pvma_cause cause)
 {
-    send_release(call, cause);
+    if (is_signalled(call))
+        send_release(call, cause);
+    free_call(call, cause);
+}
+
+void pvma_call_abandon(struct pvma_call *call, enum pvma_cause cause)
+{
+    if (is_signalled(call))
+        send_release(call, cause);
     free_call(call, cause);
 }
 
 void pvma_call_release(struct pvma_call *call)
 {
-    if (!call->caller || call->out)
-        send_release(call, PVMA_CAUSE_NORMAL);
-    free_call(call, PVMA_CAUSE_NORMAL);
+    pvma_call_abandon(call, PVMA_CAUSE_NORMAL);
 }
 
 /* ---- messages ---- */
@@ -451,6 +543,34 @@ void pvma_call_act(struct pvma_control *control, unsigned port, const struct pvm
         break;
     }
 }
+
+/* ---- for the broker ---- */
+
+void pvma_call_end(struct pvma_call *call, int cause)
+{
+    call->part = NULL;
+    end(call, cause);
+}
+
+bool pvma_call_offer(struct pvma_host *host, const struct pvma_call_request *request, void *part,
+                     struct pvma_call **offered)
+{
+    const struct pvma_listen *listen = find_listener(control_of(host), request->asap);
+    if (!listen)
+        return false;
+    struct pvma_call *call = *offered = new_call(control_of(host));
+    call->state = OFFERED;
+    call->number = request->number;
+    call->from = request->caller;
+    call->to = request->called;
+    call->asap = request->asap;
+    call->contract = request->contract;
+    call->part = part;
+    listen->listener(listen->arg, call, request->caller, &call->contract);
+    return true;
+}
+
+/* ---- listeners ---- */
 
 int pvma_host_listen(struct pvma_host *host, uint32_t asap, pvma_listener *listener, void *arg)
 {

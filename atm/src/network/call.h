@@ -43,6 +43,9 @@ struct pvma_call *pvma_call_open(struct pvma_host *from, struct pvma_address to,
 /* Ends a call from either side, without calling its `ended`. The call and its VC's end are freed at once. */
 void pvma_call_release(struct pvma_call *call);
 
+/* The same for a reason that the other side is told. pvma_call_release() tells it PVMA_CAUSE_NORMAL. */
+void pvma_call_abandon(struct pvma_call *call, enum pvma_cause cause);
+
 /* Requests one more party of a multicast call. Returns its number (> 0), or PVMC_EPARAM: not multicast, or not
  * connected. */
 int pvma_call_add_party(struct pvma_call *call, struct pvma_address to, uint32_t asap);

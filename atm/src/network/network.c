@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/log.h"
+#include "broker.h"
 #include "control.h"
 #include "network_parts.h"
 #include "outage.h"
@@ -27,12 +28,21 @@ static void add_node(struct pvma_net *net, const struct pvma_topo_node *t)
     net->node_count++;
 }
 
+/* The fewer of both ends; 0: any number. */
+static uint32_t vci_limit(const struct pvma_net *net, const struct pvma_topo_link *t)
+{
+    uint32_t a = net->topology->nodes[t->a].vcis, b = net->topology->nodes[t->b].vcis;
+    return !a || (b && b < a) ? b : a;
+}
+
 static void add_link(struct pvma_net *net, const struct pvma_topo_link *t)
 {
     uint64_t seed = pvma_sim_seed(net->sim);
     struct pvma_node *a = net->nodes[t->a], *b = net->nodes[t->b];
     net->links[net->link_count++] = pvma_link_new(a, t->a_port, b, t->b_port, &t->options, seed);
     net->links[net->link_count++] = pvma_link_new(b, t->b_port, a, t->a_port, &t->options, seed);
+    for (size_t i = net->link_count - 2; i < net->link_count; i++)
+        net->links[i]->vci_limit = vci_limit(net, t);
 }
 
 /* ---- permanent VCs ---- */
@@ -48,7 +58,8 @@ static void add_pvc(struct pvma_net *net, const struct pvma_path *there, const s
 
 /* Adds the end of a VC that sends on channel `out` and receives on `in`; either may be NULL. */
 static struct pvma_vc *make_end(struct pvma_node *node, const struct pvma_contract *contract,
-                                const struct pvma_channel *out, int64_t peak_bps, const struct pvma_channel *in)
+                                const struct pvma_channel *out, const struct pvma_bandwidth *granted,
+                                const struct pvma_channel *in)
 {
     struct pvma_vc_ids ids = {.sends = out != NULL, .receives = in != NULL};
     if (out) {
@@ -56,18 +67,21 @@ static struct pvma_vc *make_end(struct pvma_node *node, const struct pvma_contra
         ids.tx_vpi = out->vpi;
         ids.tx_vci = out->vci;
         ids.credits = out->link->to->credits;
-        ids.paced_bps = contract->paced ? peak_bps : 0;
+        ids.paced_bps = contract->paced ? granted->peak_bps : 0;
     }
     if (in) {
         ids.rx_port = in->link->to_port;
         ids.rx_vpi = in->vpi;
         ids.rx_vci = in->vci;
     }
-    return pvma_vc_add(pvma_host_of(node), contract->aal, &ids);
+    struct pvma_vc *vc = pvma_vc_add(pvma_host_of(node), contract->aal, &ids);
+    if (out && contract->service == PVMA_ABR)
+        pvma_vc_control(vc, granted, contract->initial_bps);
+    return vc;
 }
 
-int pvma_net_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_host *to,
-                 const struct pvma_contract *contract, struct pvma_vc **a, struct pvma_vc **b)
+static int set_up_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_host *to,
+                      const struct pvma_contract *contract, bool counts, struct pvma_vc **a, struct pvma_vc **b)
 {
     struct pvma_path there = {0}, back = {0};
     struct pvma_node *first = pvma_host_node(from), *last = pvma_host_node(to);
@@ -80,10 +94,42 @@ int pvma_net_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_host 
         pvma_path_remove(there.first);
         return cause;
     }
+    if (contract->service == PVMA_ABR && duplex)
+        pvma_path_pair(&there, &back);
     add_pvc(net, &there, duplex ? &back : NULL);
-    *a = make_end(first, contract, there.first, there.granted.peak_bps, back.last);
-    *b = make_end(last, contract, back.first, back.granted.peak_bps, there.last);
+    if (counts) {
+        pvma_channel_count(there.first);
+        pvma_channel_count(back.last);
+    }
+    *a = make_end(first, contract, there.first, &there.granted, back.last);
+    *b = make_end(last, contract, back.first, &back.granted, there.last);
     return 0;
+}
+
+int pvma_net_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_host *to,
+                 const struct pvma_contract *contract, struct pvma_vc **a, struct pvma_vc **b)
+{
+    return set_up_pvc(net, from, to, contract, false, a, b);
+}
+
+int pvma_net_pvc_watched(struct pvma_net *net, struct pvma_host *from, struct pvma_host *to,
+                         const struct pvma_contract *contract, bool counts, struct pvma_vc **a, struct pvma_vc **b,
+                         size_t *number)
+{
+    *number = net->pvc_count;
+    return set_up_pvc(net, from, to, contract, counts, a, b);
+}
+
+bool pvma_net_pvc_is_up(const struct pvma_net *net, size_t number)
+{
+    const struct pvma_net_pvc *pvc = &net->pvcs[number];
+    return pvma_path_is_up(pvc->there) && pvma_path_is_up(pvc->back);
+}
+
+void pvma_net_watch_links(struct pvma_net *net, void (*changed)(void *arg), void *arg)
+{
+    net->links_changed = changed;
+    net->watch_arg = arg;
 }
 
 int pvma_net_pvc_tree(struct pvma_net *net, struct pvma_host *from, struct pvma_host *const *to, size_t count,
@@ -102,9 +148,9 @@ int pvma_net_pvc_tree(struct pvma_net *net, struct pvma_host *from, struct pvma_
         pvma_path_remove(path.first);
     if (!cause) {
         add_pvc(net, &path, NULL);
-        *a = make_end(pvma_host_node(from), contract, path.first, path.granted.peak_bps, NULL);
+        *a = make_end(pvma_host_node(from), contract, path.first, &path.granted, NULL);
         for (size_t i = 0; i < count; i++)
-            ends[i] = make_end(pvma_host_node(to[i]), contract, NULL, 0, leaves[i]);
+            ends[i] = make_end(pvma_host_node(to[i]), contract, NULL, NULL, leaves[i]);
     }
     free(leaves);
     return cause;
@@ -146,7 +192,7 @@ static int build_source(struct pvma_net *net, size_t index)
         net->sources[index] = pvma_source_in_switch(net->sim, pvma_switch_of(from), &t->options, t->name);
         return 0;
     }
-    struct pvma_contract contract = {.aal = PVMA_AAL_RAW, .flow = PVMA_SIMPLEX};
+    struct pvma_contract contract = t->contract;
     struct pvma_vc **vcs = pvma_new(t->to_count * sizeof(struct pvma_vc *)), *far;
     int cause = 0;
     for (size_t i = 0; i < t->to_count && !cause; i++)
@@ -221,6 +267,12 @@ void pvma_net_free(struct pvma_net *net)
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++)
         free(blocks[i]);
     free(net);
+}
+
+void pvma_net_set_broker(struct pvma_net *net, const struct pvma_broker *broker, void *arg)
+{
+    net->broker = broker;
+    net->broker_arg = arg;
 }
 
 /* ---- queries ---- */

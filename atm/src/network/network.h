@@ -60,6 +60,18 @@ int pvma_net_pvc(struct pvma_net *net, struct pvma_host *from, struct pvma_host 
                  const struct pvma_contract *contract, struct pvma_vc **a, struct pvma_vc **b);
 
 /*
+ * The same for a duplex VC that the caller watches. If it `counts`, it takes one of the VCIs of `from` (vcis= of the
+ * topology). *number is for pvma_net_pvc_is_up(), which tells whether all links of the VC are up.
+ */
+int pvma_net_pvc_watched(struct pvma_net *net, struct pvma_host *from, struct pvma_host *to,
+                         const struct pvma_contract *contract, bool counts, struct pvma_vc **a, struct pvma_vc **b,
+                         size_t *number);
+bool pvma_net_pvc_is_up(const struct pvma_net *net, size_t number);
+
+/* Calls changed(arg) from an event each time that a link has gone down or come back. One watcher; NULL: none. */
+void pvma_net_watch_links(struct pvma_net *net, void (*changed)(void *arg), void *arg);
+
+/*
  * Sets up a permanent point-to-multipoint VC. ends[i] becomes the end at to[i]. Returns 0, or a cause of contract.h
  * after undoing everything.
  */

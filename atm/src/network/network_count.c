@@ -48,6 +48,10 @@ static void print_host(FILE *out, const char *where, const struct pvma_host_coun
     PRINT(rx_unknown);
     PRINT(inject_drops);
     PRINT(rx_background);
+    PRINT(rm_sent);
+    PRINT(rm_returned);
+    PRINT(rm_turned);
+    PRINT(rm_bad);
     PRINT(pdus_received);
     PRINT(bytes_received);
     PRINT(rx_queue_drops);
@@ -68,6 +72,9 @@ static void print_switch(FILE *out, const char *where, const struct pvma_switch_
     PRINT(dropped);
     PRINT(would_drop);
     PRINT(pushed_out);
+    PRINT(abr_cells);
+    PRINT(abr_dropped);
+    PRINT(rm_lowered);
     PRINT(most_queued);
     PRINT(slots);
     PRINT(matched);

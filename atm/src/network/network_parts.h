@@ -25,6 +25,10 @@ struct pvma_net {
     size_t node_count, host_count, switch_count, link_count;
     struct pvma_net_pvc *pvcs;
     size_t pvc_count, pvc_size;
+    const struct pvma_broker *broker; /* NULL: none */
+    void *broker_arg;
+    void (*links_changed)(void *arg); /* NULL: nobody watches */
+    void *watch_arg;
 };
 
 #endif

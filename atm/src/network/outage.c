@@ -43,6 +43,12 @@ static void release_calls(struct pvma_event *event)
         pvma_control_lose_link(control_of(span->links[i]->from), span->links[i]->from_port);
 }
 
+static void tell(const struct pvma_net *net)
+{
+    if (net->links_changed)
+        net->links_changed(net->watch_arg);
+}
+
 /* Takes both directions of a link down. Links count by their place in the topology. */
 static void begin(struct pvma_outages *outages, size_t link)
 {
@@ -53,6 +59,7 @@ static void begin(struct pvma_outages *outages, size_t link)
         pvma_link_fail(span->links[i]);
     pvma_routing_update(outages->net->routing);
     pvma_sim_after(outages->net->sim, &span->release, span->links[0]->options.t309);
+    tell(outages->net);
 }
 
 /* Undoes one begin(). */
@@ -65,6 +72,7 @@ static void end(struct pvma_outages *outages, size_t link)
         pvma_link_restore(span->links[i]);
     pvma_routing_update(outages->net->routing);
     pvma_sim_cancel(outages->net->sim, &span->release);
+    tell(outages->net);
 }
 
 static void change(struct pvma_event *event)

@@ -65,10 +65,10 @@ static struct party *find_party(struct pvma_passage *passage, uint16_t number)
 static int take_channels(struct pvma_control *control, struct leg *leg, const struct pvma_contract *contract)
 {
     struct pvma_port *port = &control->node->port[leg->port];
-    int cause = pvma_channel_take(port->out, &contract->wanted, &contract->minimum, &leg->out);
+    int cause = pvma_channel_take_counted(port->out, &contract->wanted, &contract->minimum, &leg->out);
     if (cause || contract->flow != PVMA_DUPLEX)
         return cause;
-    cause = pvma_channel_take(port->in, &contract->back_wanted, &contract->back_minimum, &leg->back);
+    cause = pvma_channel_take_counted(port->in, &contract->back_wanted, &contract->back_minimum, &leg->back);
     if (cause)
         pvma_channel_give_back(leg->out);
     return cause;
@@ -88,6 +88,7 @@ static void connect_leg(struct pvma_control *control, struct pvma_passage *passa
     route = pvma_switch_add_route(s, leg->port, leg->back->vpi, leg->back->vci, &in->contract);
     pvma_switch_police(s, route, &leg->back->granted);
     leg->back_branch = pvma_switch_add_branch(s, route, passage->in_port, in->back_vpi, in->back_vci);
+    pvma_switch_pair(leg->branch->route, route);
 }
 
 /* Returns what exceeds the contract that the called side has accepted. */

@@ -23,6 +23,23 @@ static struct pvma_channel *channel_of(const struct pvma_node *node, const struc
     return pvma_channel_find(node->port[branch->port].out, branch->vpi, branch->vci);
 }
 
+/* ---- pairs ---- */
+
+/* The channel that follows one of a VC with one leaf; NULL at its end. */
+static struct pvma_channel *next_of(const struct pvma_channel *channel)
+{
+    const struct pvma_route *route = route_behind(channel);
+    return route ? channel_of(channel->link->to, route->branches) : NULL;
+}
+
+void pvma_path_pair(const struct pvma_path *there, const struct pvma_path *back)
+{
+    for (const struct pvma_channel *a = there->first; a; a = next_of(a))
+        for (const struct pvma_channel *b = back->first; b; b = next_of(b))
+            if (a->link->to == b->link->to && route_behind(a))
+                pvma_switch_pair(route_behind(a), route_behind(b));
+}
+
 /* ---- removal ---- */
 
 /* Removes a channel with everything after it, and the branch that leads to it. */
@@ -40,6 +57,17 @@ void pvma_path_remove(struct pvma_channel *channel)
     for (struct pvma_route *route; (route = route_behind(channel));)
         remove_hop(channel, channel_of(channel->link->to, route->branches));
     pvma_channel_give_back(channel);
+}
+
+bool pvma_path_is_up(const struct pvma_channel *channel)
+{
+    while (!channel->link->is_down) {
+        const struct pvma_route *route = route_behind(channel);
+        if (!route)
+            return true;
+        channel = channel_of(channel->link->to, route->branches);
+    }
+    return false;
 }
 
 /* ---- growing ---- */

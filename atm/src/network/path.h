@@ -24,6 +24,12 @@ struct pvma_path {
 int pvma_path_extend(struct pvma_path *path, const struct pvma_routing *routing, struct pvma_node *from,
                      struct pvma_node *to, const struct pvma_contract *contract, bool back);
 
+/* Tells the switches which routes are the directions of one VC. */
+void pvma_path_pair(const struct pvma_path *there, const struct pvma_path *back);
+
+/* Whether all links of a VC are up, from its first channel to its only leaf. */
+bool pvma_path_is_up(const struct pvma_channel *first);
+
 /* Removes a channel and all of the tree after it. */
 void pvma_path_remove(struct pvma_channel *channel);
 

@@ -14,7 +14,7 @@ const char *pvma_signal_name(enum pvma_signal_type type)
 
 /* ---- writing ---- */
 
-static void put_address(struct pvmc_buf *b, struct pvma_address address)
+void pvma_signal_put_address(struct pvmc_buf *b, struct pvma_address address)
 {
     pvmc_buf_put_u32(b, address.switch_id);
     pvmc_buf_put_u32(b, address.port);
@@ -27,12 +27,12 @@ static void put_bandwidth(struct pvmc_buf *b, const struct pvma_bandwidth *bandw
     pvmc_buf_put_u32(b, (uint32_t)bandwidth->burst_cells);
 }
 
-static void put_contract(struct pvmc_buf *b, const struct pvma_contract *contract)
+void pvma_signal_put_contract(struct pvmc_buf *b, const struct pvma_contract *contract)
 {
     pvmc_buf_put_u8(b, (uint8_t)contract->aal);
     pvmc_buf_put_u8(b, (uint8_t)contract->flow);
     pvmc_buf_put_u8(b, (uint8_t)contract->service);
-    pvmc_buf_put_u8(b, contract->paced);
+    pvmc_buf_put_u8(b, (uint8_t)(contract->paced | contract->protocol << 1));
     put_bandwidth(b, &contract->wanted);
     put_bandwidth(b, &contract->minimum);
     put_bandwidth(b, &contract->back_wanted);
@@ -48,10 +48,10 @@ static void put_body(struct pvmc_buf *b, const struct pvma_signal *signal)
         pvmc_buf_put_u16(b, signal->vci);
         pvmc_buf_put_u16(b, signal->back_vpi);
         pvmc_buf_put_u16(b, signal->back_vci);
-        put_contract(b, &signal->contract);
+        pvma_signal_put_contract(b, &signal->contract);
         break;
     case PVMA_CONNECT:
-        put_contract(b, &signal->contract);
+        pvma_signal_put_contract(b, &signal->contract);
         break;
     case PVMA_RELEASE:
         pvmc_buf_put_u8(b, signal->cause);
@@ -70,8 +70,8 @@ size_t pvma_signal_encode(const struct pvma_signal *signal, uint8_t wire[PVMA_SI
     pvmc_buf_put_u8(&b, (uint8_t)signal->type);
     pvmc_buf_put_u32(&b, signal->call);
     pvmc_buf_put_u16(&b, signal->party);
-    put_address(&b, signal->caller);
-    put_address(&b, signal->called);
+    pvma_signal_put_address(&b, signal->caller);
+    pvma_signal_put_address(&b, signal->called);
     put_body(&b, signal);
     size_t length = b.length; /* the longest, SETUP, has 120 octets */
     if (length && !pvmc_buf_error(&b))
@@ -82,7 +82,7 @@ size_t pvma_signal_encode(const struct pvma_signal *signal, uint8_t wire[PVMA_SI
 
 /* ---- reading ---- */
 
-static struct pvma_address get_address(struct pvmc_buf *b)
+struct pvma_address pvma_signal_get_address(struct pvmc_buf *b)
 {
     uint32_t switch_id = pvmc_buf_get_u32(b);
     return (struct pvma_address){switch_id, pvmc_buf_get_u32(b)};
@@ -96,21 +96,22 @@ static bool get_bandwidth(struct pvmc_buf *b, struct pvma_bandwidth *bandwidth)
     return peak <= BPS_MAX && mean <= BPS_MAX && burst <= INT32_MAX;
 }
 
-static bool get_contract(struct pvmc_buf *b, struct pvma_contract *contract)
+bool pvma_signal_get_contract(struct pvmc_buf *b, struct pvma_contract *contract)
 {
     struct pvma_bandwidth *const bandwidths[] = {&contract->wanted, &contract->minimum, &contract->back_wanted,
                                                  &contract->back_minimum};
     uint8_t aal = pvmc_buf_get_u8(b), flow = pvmc_buf_get_u8(b), service = pvmc_buf_get_u8(b);
-    uint8_t paced = pvmc_buf_get_u8(b);
+    uint8_t paced_protocol = pvmc_buf_get_u8(b);
     bool good = true;
     contract->aal = (enum pvma_aal)aal;
     contract->flow = (enum pvma_flow)flow;
     contract->service = (enum pvma_service)service;
-    contract->paced = paced;
+    contract->paced = paced_protocol & 1;
+    contract->protocol = paced_protocol >> 1;
     for (size_t i = 0; i < sizeof bandwidths / sizeof bandwidths[0]; i++)
         good = get_bandwidth(b, bandwidths[i]) && good;
     return good && (aal == PVMA_AAL_RAW || aal == PVMA_AAL34 || aal == PVMA_AAL5) && flow <= PVMA_MULTICAST &&
-           service <= PVMA_VBR && paced <= 1;
+           service < PVMA_SERVICES && (service != PVMA_ABR || flow == PVMA_DUPLEX);
 }
 
 /* Reads the part that depends on the type; false for a value that no message has. */
@@ -123,9 +124,10 @@ static bool get_body(struct pvmc_buf *b, struct pvma_signal *signal)
         signal->vci = pvmc_buf_get_u16(b);
         signal->back_vpi = pvmc_buf_get_u16(b);
         signal->back_vci = pvmc_buf_get_u16(b);
-        return get_contract(b, &signal->contract) && signal->vpi <= PVMA_VPI_MAX && signal->back_vpi <= PVMA_VPI_MAX;
+        return pvma_signal_get_contract(b, &signal->contract) && signal->vpi <= PVMA_VPI_MAX &&
+               signal->back_vpi <= PVMA_VPI_MAX;
     case PVMA_CONNECT:
-        return get_contract(b, &signal->contract);
+        return pvma_signal_get_contract(b, &signal->contract);
     case PVMA_RELEASE:
         signal->cause = pvmc_buf_get_u8(b);
         return true;
@@ -146,8 +148,8 @@ int pvma_signal_decode(struct pvma_signal *signal, const uint8_t *wire, size_t l
     signal->type = (enum pvma_signal_type)pvmc_buf_get_u8(&b);
     signal->call = pvmc_buf_get_u32(&b);
     signal->party = pvmc_buf_get_u16(&b);
-    signal->caller = get_address(&b);
-    signal->called = get_address(&b);
+    signal->caller = pvma_signal_get_address(&b);
+    signal->called = pvma_signal_get_address(&b);
     bool good = get_body(&b, signal);
     int error = pvmc_buf_end(&b);
     return error ? error : good ? 0 : PVMC_EFORMAT;

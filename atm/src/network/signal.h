@@ -37,6 +37,14 @@ size_t pvma_signal_encode(const struct pvma_signal *signal, uint8_t wire[PVMA_SI
 /* Decodes a message. Returns 0, or PVMC_ESHORT, PVMC_EFORMAT, PVMC_EVERSION; nothing is logged. */
 int pvma_signal_decode(struct pvma_signal *signal, const uint8_t *wire, size_t length);
 
+/* Parts of messages, for those of the overlay, too. Reading a contract returns false for values that no contract has.
+ */
+struct pvmc_buf;
+void pvma_signal_put_address(struct pvmc_buf *b, struct pvma_address address);
+struct pvma_address pvma_signal_get_address(struct pvmc_buf *b);
+void pvma_signal_put_contract(struct pvmc_buf *b, const struct pvma_contract *contract);
+bool pvma_signal_get_contract(struct pvmc_buf *b, struct pvma_contract *contract);
+
 /* "SETUP", ...; "?" for an unknown type. */
 const char *pvma_signal_name(enum pvma_signal_type type);
 

@@ -70,6 +70,26 @@ int pvma_channel_take(struct pvma_link *link, const struct pvma_bandwidth *wante
     return 0;
 }
 
+bool pvma_link_has_vci(const struct pvma_link *link)
+{
+    return !link->vci_limit || link->vci_count < link->vci_limit;
+}
+
+void pvma_channel_count(struct pvma_channel *channel)
+{
+    channel->counted = true;
+    channel->link->vci_count++;
+}
+
+int pvma_channel_take_counted(struct pvma_link *link, const struct pvma_bandwidth *wanted,
+                              const struct pvma_bandwidth *minimum, struct pvma_channel **channel)
+{
+    int cause = pvma_link_has_vci(link) ? pvma_channel_take(link, wanted, minimum, channel) : PVMA_CAUSE_NO_VCI;
+    if (!cause)
+        pvma_channel_count(*channel);
+    return cause;
+}
+
 struct pvma_channel *pvma_channel_find(const struct pvma_link *link, uint16_t vpi, uint16_t vci)
 {
     return pvma_vctable_get(&link->vcs, vpi, vci);
@@ -90,5 +110,6 @@ void pvma_channel_give_back(struct pvma_channel *channel)
 {
     change(channel->link, -channel->granted.mean_bps, -channel->granted.burst_cells);
     pvma_vctable_remove(&channel->link->vcs, channel->vpi, channel->vci);
+    channel->link->vci_count -= channel->counted;
     free(channel);
 }

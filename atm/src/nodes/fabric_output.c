@@ -1,15 +1,20 @@
 /*
  * fabric_output.c - output queues, first in first out, in one buffer that all ports share (ASX-100, ASX-200, and the
- * thesis's switch). Each port has two queues; guaranteed cells go first. A cell occupies the buffer until its
- * transmission begins. A full buffer drops an arriving cell, but a guaranteed cell pushes out a best-effort one.
+ * thesis's switch). Each port has two priorities: guaranteed cells go first, those of ABR and of best effort follow in
+ * the order of their arrival. A cell occupies the buffer until its transmission begins. A full buffer drops an arriving
+ * cell, but one that is not of best effort pushes out one that is. From the first cell of an ABR VC on, an output
+ * computes explicit rates (abr/erica.h).
  * Options discard cells before the buffer is full: cells with CLP 1, and the cells of AAL5 frames that are or will be
  * incomplete (early and partial packet discard, Romanow and Floyd 1995).
  */
 #include <stdlib.h>
+#include "abr/rm.h"
 #include "fabric.h"
 
 struct output {
-    struct pvma_cellq queue[2]; /* by enum pvma_service */
+    struct pvma_cellq queue[PVMA_SERVICES];
+    struct pvma_erica *erica;     /* NULL: it had no cell of ABR yet */
+    struct pvma_erica_vc emitted; /* cells that are of no VC of this switch, as one VC */
 };
 
 struct shared {
@@ -22,7 +27,7 @@ static void *open_fabric(struct pvma_switch *s)
 {
     struct shared *shared = pvma_new(sizeof *shared + s->options.ports * sizeof shared->output[0]);
     for (unsigned port = 0; port < s->options.ports; port++)
-        for (int service = 0; service < 2; service++)
+        for (int service = 0; service < PVMA_SERVICES; service++)
             pvma_cellq_init(&shared->output[port].queue[service]);
     shared->discards = s->options.clp_cells || s->options.epd_cells || s->options.ppd;
     return shared;
@@ -31,10 +36,78 @@ static void *open_fabric(struct pvma_switch *s)
 static void close_fabric(struct pvma_switch *s)
 {
     struct shared *shared = s->state;
-    for (unsigned port = 0; port < s->options.ports; port++)
-        for (int service = 0; service < 2; service++)
+    for (unsigned port = 0; port < s->options.ports; port++) {
+        for (int service = 0; service < PVMA_SERVICES; service++)
             pvma_cellq_clear(&shared->output[port].queue[service], s->node.cells);
+        free(shared->output[port].erica);
+    }
     free(shared);
+}
+
+/* ---- explicit rates ---- */
+
+/* Counts a cell that arrives for an output. */
+static void watch(struct pvma_switch *s, unsigned port, enum pvma_service service, struct pvma_branch *branch)
+{
+    struct output *output = &((struct shared *)s->state)->output[port];
+    pvma_ps now = pvma_sim_now(s->node.sim);
+    if (service == PVMA_ABR) {
+        s->counters.abr_cells++;
+        if (!output->erica) {
+            output->erica = pvma_new(sizeof *output->erica);
+            pvma_erica_init(output->erica, s->node.port[port].out->options.rate_bps, now);
+        }
+    }
+    if (!output->erica)
+        return;
+    if (service == PVMA_VBR)
+        pvma_erica_count_guaranteed(output->erica);
+    else
+        pvma_erica_count(output->erica, branch ? &branch->erica : &output->emitted, now);
+}
+
+static void lower(struct pvma_switch *s, struct pvma_rm *rm, const struct pvma_branch *branch, struct pvma_cell *cell)
+{
+    struct pvma_erica *erica = ((struct shared *)s->state)->output[branch->port].erica;
+    int64_t rate_bps = erica ? pvma_erica_rate(erica, &branch->erica) : rm->er_bps;
+    if (rate_bps >= rm->er_bps)
+        return;
+    rm->er_bps = rate_bps;
+    s->counters.rm_lowered++;
+    pvma_rm_write(rm, cell);
+}
+
+/*
+ * A forward cell tells this switch the VC's rate. The cell that comes back is told the rate of the output by which the
+ * VC went; a VC that comes back by another way is told on its way there.
+ */
+static void manage(struct pvma_switch *s, const struct pvma_route *route, struct pvma_branch *branch,
+                   struct pvma_cell *cell)
+{
+    struct pvma_rm rm;
+    if (!pvma_rm_read(&rm, cell))
+        return;
+    if (!rm.backward)
+        branch->erica.current_bps = rm.current_bps;
+    if (rm.backward && route->other)
+        lower(s, &rm, route->other->branches, cell);
+    else if (!rm.backward && !route->other)
+        lower(s, &rm, branch, cell);
+}
+
+/* ---- queues ---- */
+
+/* The next cell of an output: guaranteed, or else the one that arrived first. */
+static struct pvma_cell *next_cell(struct pvma_switch *s, unsigned port)
+{
+    struct pvma_cellq *queue = ((struct shared *)s->state)->output[port].queue;
+    struct pvma_cell *guaranteed = pvma_cellq_pop(&queue[PVMA_VBR]);
+    if (guaranteed)
+        return guaranteed;
+    const struct pvma_cell *abr = queue[PVMA_ABR].head, *ubr = queue[PVMA_UBR].head;
+    if (!abr || (ubr && ubr->at < abr->at))
+        return pvma_cellq_pop(&queue[PVMA_UBR]);
+    return pvma_cellq_pop(&queue[PVMA_ABR]);
 }
 
 static void send_next(struct pvma_switch *s, unsigned port)
@@ -43,9 +116,7 @@ static void send_next(struct pvma_switch *s, unsigned port)
     struct pvma_link *link = s->node.port[port].out;
     if (!link || !pvma_link_is_free(link))
         return;
-    struct pvma_cell *cell = pvma_cellq_pop(&shared->output[port].queue[PVMA_VBR]);
-    if (!cell)
-        cell = pvma_cellq_pop(&shared->output[port].queue[PVMA_UBR]);
+    struct pvma_cell *cell = next_cell(s, port);
     if (!cell)
         return;
     shared->queued--;
@@ -81,11 +152,12 @@ static bool has_place(struct pvma_switch *s, unsigned port, enum pvma_service se
     if (s->options.buffer == PVMA_BUFFER_INFINITE || shared->queued < s->options.buffer_cells)
         return true;
     bool counted = s->options.buffer == PVMA_BUFFER_COUNTED;
-    if (!counted && service == PVMA_VBR && push_out(s))
+    if (!counted && service != PVMA_UBR && push_out(s))
         return true;
     s->counters.would_drop += counted;
     s->port_counters[port].would_drop += counted;
     s->counters.dropped += !counted;
+    s->counters.abr_dropped += !counted && service == PVMA_ABR;
     s->port_counters[port].dropped += !counted;
     if (route) {
         route->would_drop += counted;
@@ -175,7 +247,7 @@ static void offer_selectively(struct pvma_switch *s, struct pvma_branch *branch,
 {
     struct pvma_switch_port_counters *port = &s->port_counters[branch->port];
     bool last = cell->pti & PVMA_PTI_END;
-    if (!branch->route->has_frames) {
+    if (!branch->route->has_frames || pvma_cell_is_rm(cell)) {
         offer_by_priority(s, branch, cell);
         return;
     }
@@ -200,6 +272,9 @@ static void queue_cell(struct pvma_switch *s, struct pvma_route *route, struct p
         next = branch->next;
         branch->cells++;
         struct pvma_cell *copy = pvma_switch_copy(s, cell, branch, !next);
+        watch(s, branch->port, route->service, branch);
+        if (pvma_cell_is_rm(copy))
+            manage(s, route, branch, copy);
         if (shared->discards)
             offer_selectively(s, branch, copy);
         else
@@ -211,6 +286,7 @@ static void queue_cell(struct pvma_switch *s, struct pvma_route *route, struct p
 static void emit(struct pvma_switch *s, unsigned port, struct pvma_cell *cell, enum pvma_service service)
 {
     cell->at = pvma_sim_now(s->node.sim);
+    watch(s, port, service, NULL);
     if (pvma_cell_is_signalling(cell))
         enqueue(s, port, cell, service);
     else

@@ -33,6 +33,7 @@ struct pvma_host *pvma_host_new(struct pvma_sim *sim, struct pvma_cells *cells, 
                                     .is_host = true,
                                     .credits = (uint32_t)profile->cost[PVMA_COST_credits]};
     host->profile = profile;
+    host->mtu = (size_t)profile->cost[PVMA_COST_mtu];
     pvma_stage_init(&host->processor, sim);
     pvma_host_send_init(host);
     pvma_host_receive_init(host);
@@ -49,7 +50,16 @@ void pvma_vc_pace(struct pvma_vc *vc, int64_t rate_bps)
     vc->tx->has_paced |= vc->gap != 0;
 }
 
-struct pvma_vc *pvma_vc_add(struct pvma_host *host, enum pvma_aal aal, const struct pvma_vc_ids *ids)
+void pvma_vc_control(struct pvma_vc *vc, const struct pvma_bandwidth *granted, int64_t initial_bps)
+{
+    int64_t link_bps = vc->tx->at->out->options.rate_bps, peak_bps = granted->peak_bps;
+    if (!vc->abr)
+        vc->abr = pvma_new(sizeof *vc->abr);
+    pvma_abr_init(vc->abr, peak_bps && peak_bps < link_bps ? peak_bps : link_bps, granted->mean_bps, initial_bps);
+    pvma_vc_pace(vc, vc->abr->rate_bps);
+}
+
+static struct pvma_vc *new_vc(struct pvma_host *host, enum pvma_aal aal, const struct pvma_vc_ids *ids)
 {
     struct pvma_vc *vc = pvma_new(sizeof *vc);
     vc->host = host;
@@ -61,10 +71,17 @@ struct pvma_vc *pvma_vc_add(struct pvma_host *host, enum pvma_aal aal, const str
     vc->ready_tail = &vc->ready;
     vc->held_tail = &vc->held;
     pvma_cellq_init(&vc->injected);
+    pvma_cellq_init(&vc->turned);
     pvma_reassembler_init(&vc->reassembler, aal, PVMA_PDU_MAX);
     vc->next = host->vcs;
     host->vcs = vc;
     pvma_vc_pace(vc, ids->paced_bps);
+    return vc;
+}
+
+struct pvma_vc *pvma_vc_add(struct pvma_host *host, enum pvma_aal aal, const struct pvma_vc_ids *ids)
+{
+    struct pvma_vc *vc = new_vc(host, aal, ids);
     if (ids->sends)
         pvma_vctable_set(&vc->tx->tx, ids->tx_vpi, ids->tx_vci, vc);
     if (ids->receives)
@@ -79,6 +96,8 @@ static void unlink_vc(struct pvma_vc *vc)
     while (*at != vc)
         at = &(*at)->next;
     *at = vc->next;
+    if (vc->carrier)
+        return;
     if (vc->ids.sends)
         pvma_vctable_remove(&vc->tx->tx, vc->ids.tx_vpi, vc->ids.tx_vci);
     if (vc->ids.receives)
@@ -94,6 +113,7 @@ void pvma_vc_remove(struct pvma_vc *vc, int cause)
         vc->handler->closed(vc->arg, vc, cause);
     pvma_reassembler_free(&vc->reassembler);
     pvma_payload_drop(vc->payload);
+    free(vc->abr);
     free(vc);
 }
 
@@ -122,7 +142,46 @@ void pvma_vc_handle(struct pvma_vc *vc, const struct pvma_vc_handler *handler, v
         pvma_vc_release_held(vc);
 }
 
+/* ---- ends carried by others ---- */
+
+struct pvma_vc *pvma_vc_add_carried(struct pvma_host *host, const struct pvma_contract *contract, bool sends,
+                                    bool receives, pvma_vc_carrier *carrier, void *arg)
+{
+    const struct pvma_vc_ids ids = {.sends = sends, .receives = receives};
+    struct pvma_vc *vc = new_vc(host, contract->aal, &ids);
+    vc->carrier = carrier;
+    vc->carrier_arg = arg;
+    return vc;
+}
+
+const struct pvma_vc_handler *pvma_vc_handler(const struct pvma_vc *vc, void **arg)
+{
+    static const struct pvma_vc_handler nobody;
+    *arg = vc->arg;
+    return vc->handler ? vc->handler : &nobody;
+}
+
+void pvma_vc_count_queued(struct pvma_vc *vc, int change)
+{
+    vc->queued += (unsigned)change;
+}
+
+void pvma_vc_set_mtu(struct pvma_vc *vc, size_t mtu)
+{
+    vc->mtu = mtu;
+}
+
 /* ---- queries ---- */
+
+size_t pvma_host_mtu(const struct pvma_host *host)
+{
+    return host->mtu;
+}
+
+void pvma_host_set_mtu(struct pvma_host *host, size_t mtu)
+{
+    host->mtu = mtu;
+}
 
 struct pvma_host *pvma_vc_host(const struct pvma_vc *vc)
 {
@@ -131,7 +190,7 @@ struct pvma_host *pvma_vc_host(const struct pvma_vc *vc)
 
 size_t pvma_vc_mtu(const struct pvma_vc *vc)
 {
-    return (size_t)pvma_host_cost(vc->host, PVMA_COST_mtu);
+    return vc->mtu ? vc->mtu : vc->host->mtu;
 }
 
 bool pvma_vc_sends(const struct pvma_vc *vc)
@@ -142,6 +201,21 @@ bool pvma_vc_sends(const struct pvma_vc *vc)
 unsigned pvma_vc_queued(const struct pvma_vc *vc)
 {
     return vc->queued;
+}
+
+int64_t pvma_vc_abr_rate(const struct pvma_vc *vc)
+{
+    return vc->abr ? vc->abr->rate_bps : 0;
+}
+
+uint64_t pvma_vc_cells(const struct pvma_vc *vc)
+{
+    return vc->cells;
+}
+
+uint64_t pvma_vc_useless_cells(const struct pvma_vc *vc)
+{
+    return vc->reassembler.useless_cells;
 }
 
 void pvma_vc_identifiers(const struct pvma_vc *vc, uint16_t *vpi, uint16_t *vci)

@@ -25,6 +25,10 @@ struct pvma_host_counters {
     uint64_t rx_unknown;    /* cells of no VC */
     uint64_t inject_drops;  /* cells of background sources that found the link busy too long */
     uint64_t rx_background; /* cells of cross traffic, discarded */
+    uint64_t rm_sent;       /* ABR: resource-management cells of sources, and those that came back to them */
+    uint64_t rm_returned;
+    uint64_t rm_turned;     /* ABR: those of other hosts, turned round here */
+    uint64_t rm_bad;        /* resource-management cells of no ABR VC, and damaged ones */
     uint64_t pdus_received; /* whole and good */
     uint64_t bytes_received;
     uint64_t rx_queue_drops;       /* good PDUs lost because the processor fell behind */
@@ -64,6 +68,9 @@ struct pvma_vc_handler {
  */
 int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie);
 
+/* As pvma_vc_send(), but the processor needs tx_again more: for a PDU of a protocol that sends it again. */
+int pvma_vc_send_again(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie);
+
 /* Sets the handler. Until then, PDUs that arrive are counted as reader_drops and cost no processor time. */
 void pvma_vc_handle(struct pvma_vc *vc, const struct pvma_vc_handler *handler, void *arg);
 
@@ -71,6 +78,13 @@ struct pvma_host *pvma_vc_host(const struct pvma_vc *vc);
 size_t pvma_vc_mtu(const struct pvma_vc *vc);
 bool pvma_vc_sends(const struct pvma_vc *vc);
 unsigned pvma_vc_queued(const struct pvma_vc *vc); /* PDUs not sent yet */
+
+/* Cells that this end has sent, with those of resource management, and the rate of an ABR VC now (0: not ABR). */
+uint64_t pvma_vc_cells(const struct pvma_vc *vc);
+int64_t pvma_vc_abr_rate(const struct pvma_vc *vc);
+
+/* Cells of AAL5 that came for nothing: those of PDUs that reassembly gave up. */
+uint64_t pvma_vc_useless_cells(const struct pvma_vc *vc);
 
 /* VPI and VCI at this host, of the sending direction if there is one, else of the receiving direction. */
 void pvma_vc_identifiers(const struct pvma_vc *vc, uint16_t *vpi, uint16_t *vci);
@@ -87,6 +101,28 @@ struct pvma_stage *pvma_host_processor(struct pvma_host *host);
 
 /* PDUs in the send queues of the host's adapters, over all VCs. */
 unsigned pvma_host_queued(const struct pvma_host *host);
+
+/* The largest PDU that programs of the host may send: its profile's, unless something above lowers it. */
+size_t pvma_host_mtu(const struct pvma_host *host);
+void pvma_host_set_mtu(struct pvma_host *host, size_t mtu);
+
+/* ---- ends without identifiers of their own, whose PDUs travel on the VC of another end ---- */
+
+/* Takes a PDU as pvma_vc_send() does, after its checks, for an end that was made with `arg`. */
+typedef int pvma_vc_carrier(void *arg, const void *data, size_t length, uint64_t cookie);
+
+/* Adds such an end, which pvma_vc_remove() removes. What carries it calls the end's handler. */
+struct pvma_vc *pvma_vc_add_carried(struct pvma_host *host, const struct pvma_contract *contract, bool sends,
+                                    bool receives, pvma_vc_carrier *carrier, void *arg);
+
+/* The handler of an end, for its carrier; never NULL. */
+const struct pvma_vc_handler *pvma_vc_handler(const struct pvma_vc *vc, void **arg);
+
+/* Counts PDUs that a carried end has sent and that are not cells yet, for pvma_vc_queued(). */
+void pvma_vc_count_queued(struct pvma_vc *vc, int change);
+
+/* The largest PDU of one VC, whatever the host's MTU. */
+void pvma_vc_set_mtu(struct pvma_vc *vc, size_t mtu);
 
 /* ---- for network.c, path.c and call.c ---- */
 
@@ -105,6 +141,9 @@ struct pvma_vc_ids {
     uint32_t credits;  /* number of credits from the far end of the link; 0: no credits */
     int64_t paced_bps; /* cells are spaced at this rate; 0: as fast as the link */
 };
+
+/* Makes an end that sends an ABR source, at no more than `granted` and no more than its link's rate. */
+void pvma_vc_control(struct pvma_vc *vc, const struct pvma_bandwidth *granted, int64_t initial_bps);
 
 /* Adds an end of a VC, which the host owns. */
 struct pvma_vc *pvma_vc_add(struct pvma_host *host, enum pvma_aal aal, const struct pvma_vc_ids *ids);

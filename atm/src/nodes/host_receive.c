@@ -147,6 +147,65 @@ static void enter_fifo(struct pvma_adapter *adapter, struct pvma_cell *cell)
         start_join(adapter);
 }
 
+/* ---- resource management of ABR, in the adapter ---- */
+
+/* Turns a cell round. When many wait, the oldest is worth least. */
+static void turn_round(struct pvma_vc *vc, struct pvma_rm *rm, struct pvma_cell *cell)
+{
+    enum { TURNED_MAX = 16 };
+    struct pvma_cells *cells = vc->host->node.cells;
+    rm->backward = true;
+    pvma_rm_write(rm, cell);
+    pvma_cellq_push(&vc->turned, cell);
+    if (vc->turned.length > TURNED_MAX)
+        pvma_cell_put(cells, pvma_cellq_pop(&vc->turned));
+    vc->host->counters.rm_turned++;
+    pvma_vc_wake(vc);
+}
+
+/* The network has told the rate: the time of the next cell changes with it. */
+static void follow(struct pvma_vc *vc, const struct pvma_rm *rm)
+{
+    pvma_ps gap = vc->gap;
+    pvma_abr_follow(vc->abr, rm);
+    pvma_vc_pace(vc, vc->abr->rate_bps);
+    vc->not_before += vc->not_before ? vc->gap - gap : 0;
+    vc->host->counters.rm_returned++;
+    pvma_sim_note(vc->host->node.sim, (uint64_t)vc->abr->rate_bps);
+    pvma_vc_wake(vc);
+}
+
+static void take_rm(struct pvma_vc *vc, struct pvma_cell *cell)
+{
+    struct pvma_rm rm;
+    struct pvma_host *host = vc->host;
+    bool good = vc->abr && pvma_rm_read(&rm, cell);
+    if (good && !rm.backward) {
+        turn_round(vc, &rm, cell);
+        return;
+    }
+    pvma_cell_put(host->node.cells, cell);
+    if (good)
+        follow(vc, &rm);
+    else
+        host->counters.rm_bad++;
+}
+
+/* ---- cells from the link ---- */
+
+static void take_cell(struct pvma_adapter *adapter, struct pvma_vc *vc, struct pvma_cell *cell)
+{
+    if (pvma_cell_is_rm(cell)) {
+        if (pvma_host_cost(adapter->host, PVMA_COST_credits))
+            pvma_link_return_credit(adapter->at->in, cell->vpi, cell->vci);
+        take_rm(vc, cell);
+    } else if (join_cost(adapter, cell) == 0) {
+        join_cell(adapter, cell);
+    } else {
+        enter_fifo(adapter, cell);
+    }
+}
+
 void pvma_host_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cell)
 {
     struct pvma_host *host = pvma_host_of(node);
@@ -156,16 +215,14 @@ void pvma_host_cell(struct pvma_node *node, unsigned port, struct pvma_cell *cel
         host->signal_cell(host, port, cell);
         return;
     }
-    const struct pvma_vc *vc = vc_of(adapter, cell);
+    struct pvma_vc *vc = vc_of(adapter, cell);
     if (!vc) {
         bool background = cell->vpi == PVMA_VPI_BACKGROUND;
         host->counters.rx_background += background;
         host->counters.rx_unknown += !background;
         pvma_cell_put(node->cells, cell);
-    } else if (join_cost(adapter, cell) == 0) {
-        join_cell(adapter, cell);
     } else {
-        enter_fifo(adapter, cell);
+        take_cell(adapter, vc, cell);
     }
 }
 

@@ -41,13 +41,13 @@ static struct pvma_vc *leave_round(struct pvma_adapter *adapter)
 
 static bool has_cells(const struct pvma_vc *vc)
 {
-    return vc->ready || vc->injected.head;
+    return vc->ready || vc->injected.head || vc->turned.head;
 }
 
 static bool may_send(const struct pvma_vc *vc)
 {
     bool no_credit = vc->ids.credits && !vc->credits;
-    return !no_credit && has_cells(vc) && vc->not_before <= pvma_sim_now(vc->host->node.sim);
+    return !no_credit && has_cells(vc) && (vc->turned.head || vc->not_before <= pvma_sim_now(vc->host->node.sim));
 }
 
 /* A paced VC that is due moves to the front of the round, or it would fall behind its rate. */
@@ -158,21 +158,55 @@ static pvma_ps cut_cost(const struct pvma_vc *vc)
     return vc->aal == PVMA_AAL34 ? cost + pvma_host_cost(host, PVMA_COST_tx_aal34) : cost;
 }
 
-/* Takes the next cell of the VC at the front and advances the round. *done: it was the last cell of its PDU. */
-static struct pvma_cell *next_cell(struct pvma_vc *vc, pvma_ps *cost, bool *done)
+/* The ABR source's cell of resource management, which may change its rate. */
+static struct pvma_cell *forward_cell(struct pvma_vc *vc)
 {
     struct pvma_host *host = vc->host;
-    struct pvma_cell *cell = pvma_cellq_pop(&vc->injected);
+    struct pvma_cell *cell = pvma_cell_new(host->node.cells);
+    struct pvma_rm rm;
+    pvma_abr_forward(vc->abr, pvma_sim_now(host->node.sim), &rm);
+    pvma_vc_pace(vc, vc->abr->rate_bps);
+    pvma_rm_write(&rm, cell);
+    host->counters.rm_sent++;
+    return cell;
+}
+
+/* A cell that costs nothing, since the adapter makes or has it: of resource management or of a source; or NULL. */
+static struct pvma_cell *ready_cell(struct pvma_vc *vc)
+{
+    if (vc->abr && pvma_abr_is_due(vc->abr))
+        return forward_cell(vc);
+    if (vc->abr)
+        pvma_abr_count(vc->abr);
+    return pvma_cellq_pop(&vc->injected);
+}
+
+/* The next cell of a VC in its rate. */
+static struct pvma_cell *paced_cell(struct pvma_vc *vc, pvma_ps *cost, bool *done)
+{
+    struct pvma_cell *cell = ready_cell(vc);
     *cost = cell ? 0 : cut_cost(vc);
-    *done = false;
     if (!cell) {
         cell = cut_cell(vc);
         *done = vc->segmenter.next == vc->segmenter.cells;
     }
+    vc->not_before = vc->gap ? pvma_sim_now(vc->host->node.sim) + vc->gap : 0;
+    return cell;
+}
+
+/* Takes the next cell of the VC at the front and advances the round. *done: it was the last cell of its PDU. */
+static struct pvma_cell *next_cell(struct pvma_vc *vc, pvma_ps *cost, bool *done)
+{
+    struct pvma_host *host = vc->host;
+    struct pvma_cell *cell = pvma_cellq_pop(&vc->turned);
+    *cost = 0;
+    *done = false;
+    if (!cell)
+        cell = paced_cell(vc, cost, done);
     cell->vpi = vc->ids.tx_vpi;
     cell->vci = vc->ids.tx_vci;
+    vc->cells++;
     vc->credits -= vc->ids.credits != 0;
-    vc->not_before = vc->gap ? pvma_sim_now(host->node.sim) + vc->gap : 0;
     if (*done || pvma_host_cost(host, PVMA_COST_turn)) {
         leave_round(vc->tx);
         join_round(vc);
@@ -352,12 +386,14 @@ static int check_send(const struct pvma_vc *vc, size_t length)
     return 0;
 }
 
-int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie)
+static int send_pdu(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie, pvma_ps more)
 {
     struct pvma_host *host = vc->host;
     int error = check_send(vc, length);
     if (error)
         return error;
+    if (vc->carrier)
+        return vc->carrier(vc->carrier_arg, data, length, cookie);
     if (!floods(host) && is_full(vc->tx)) {
         host->counters.tx_queue_waits++;
         vc->wants_room = true;
@@ -375,8 +411,25 @@ int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t c
     vc->tx->queued += !floods(host);
     pvma_stage_put(&host->processor, &pdu->job,
                    pvma_host_cost(host, PVMA_COST_tx_pdu) + (pvma_ps)length * pvma_host_cost(host, PVMA_COST_tx_byte) +
-                       pvma_mbufs(length) * pvma_host_cost(host, PVMA_COST_tx_mbuf));
+                       pvma_mbufs(length) * pvma_host_cost(host, PVMA_COST_tx_mbuf) + more);
     return 0;
+}
+
+void pvma_vc_wake(struct pvma_vc *vc)
+{
+    if (has_cells(vc))
+        join_round(vc);
+    pump(vc->tx);
+}
+
+int pvma_vc_send(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie)
+{
+    return send_pdu(vc, data, length, cookie, 0);
+}
+
+int pvma_vc_send_again(struct pvma_vc *vc, const void *data, size_t length, uint64_t cookie)
+{
+    return send_pdu(vc, data, length, cookie, pvma_host_cost(vc->host, PVMA_COST_tx_again));
 }
 
 void pvma_vc_inject(struct pvma_vc *vc, struct pvma_cell *cell)
@@ -427,6 +480,7 @@ void pvma_vc_forget_sends(struct pvma_vc *vc)
         drop_pdu(vc, pdu, PVMA_DROP_CLOSED);
     }
     pvma_cellq_clear(&vc->injected, host->node.cells);
+    pvma_cellq_clear(&vc->turned, host->node.cells);
 }
 
 void pvma_host_send_init(struct pvma_host *host)

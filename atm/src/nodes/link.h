@@ -100,6 +100,8 @@ struct pvma_link {
     struct pvma_tap *tap;    /* NULL: nobody looks */
     struct pvma_vctable vcs; /* VCs on this link: struct pvma_channel, see channel.h */
     int64_t reserved_bps;    /* for VCs */
+    uint32_t vci_limit;      /* counted VCs that it may carry, see channel.h; 0: any number */
+    uint32_t vci_count;
 };
 
 /* Time of a cell at a rate, rounded to a picosecond. */

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "abr/rm.h"
 #include "fabric.h"
 
 struct pvma_switch *pvma_switch_of(struct pvma_node *node)
@@ -47,7 +48,7 @@ static void enter_fabric(struct pvma_switch *s, struct pvma_cell *cell)
 {
     struct pvma_route *route = pvma_vctable_get(&s->in[cell->in_port], cell->vpi, cell->vci);
     if (route) {
-        if (route->policer && !is_admitted(s, route, cell))
+        if (route->policer && !pvma_cell_is_rm(cell) && !is_admitted(s, route, cell))
             return;
         s->fabric->queue(s, route, cell);
     } else {
@@ -138,14 +139,22 @@ struct pvma_route *pvma_switch_add_route(struct pvma_switch *s, unsigned in_port
     return route;
 }
 
+void pvma_switch_pair(struct pvma_route *there, struct pvma_route *back)
+{
+    there->other = back;
+    back->other = there;
+}
+
 void pvma_switch_police(struct pvma_switch *s, struct pvma_route *route, const struct pvma_bandwidth *granted)
 {
     const struct pvma_link *in = s->node.port[route->in_port].in;
-    if (!s->options.police || !in->from->is_host || (!granted->peak_bps && !granted->mean_bps))
+    bool is_abr = route->service == PVMA_ABR; /* its mean is what it may always send, not a limit */
+    struct pvma_bandwidth limit = {granted->peak_bps, is_abr ? 0 : granted->mean_bps, granted->burst_cells};
+    if (!s->options.police || !in->from->is_host || (!limit.peak_bps && !limit.mean_bps))
         return;
     if (!route->policer)
         route->policer = pvma_new(sizeof *route->policer);
-    pvma_policer_set(route->policer, (enum pvma_police)s->options.police, granted, s->options.cdvt);
+    pvma_policer_set(route->policer, (enum pvma_police)s->options.police, &limit, s->options.cdvt);
 }
 
 struct pvma_branch *pvma_switch_add_branch(struct pvma_switch *s, struct pvma_route *route, unsigned port, uint16_t vpi,
@@ -190,6 +199,8 @@ void pvma_switch_remove_branch(struct pvma_switch *s, struct pvma_branch *branch
     if (!route->branches) {
         pvma_vctable_remove(&s->in[route->in_port], route->vpi, route->vci);
         free(route->policer);
+        if (route->other)
+            route->other->other = NULL;
         free(route);
     }
 }

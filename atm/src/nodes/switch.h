@@ -6,6 +6,7 @@
 #ifndef PVMA_SWITCH_H
 #define PVMA_SWITCH_H
 
+#include "abr/erica.h"
 #include "base/contract.h"
 #include "link.h"
 #include "policer.h"
@@ -48,7 +49,9 @@ struct pvma_switch_counters {
     uint64_t dropped;                   /* lost in a full buffer */
     uint64_t would_drop;                /* PVMA_BUFFER_COUNTED: met a full buffer, but were kept */
     uint64_t routed, routed_would_drop; /* of VCs, without cells of sources in the switch */
-    uint64_t pushed_out;                /* best-effort cells displaced by guaranteed ones */
+    uint64_t pushed_out;                /* best-effort cells displaced by those of other services */
+    uint64_t abr_cells, abr_dropped;    /* output queues: cells of ABR that arrived, and those lost in a full buffer */
+    uint64_t rm_lowered;                /* output queues: forward cells whose explicit rate was lowered */
     uint64_t most_queued;               /* highest number of cells in the buffer */
     uint64_t slots, matched;            /* crossbar: slots with something to match, and pairs matched */
     uint64_t policed, tagged;           /* cells above their contract: discarded, and passed with CLP 1 */
@@ -83,6 +86,7 @@ struct pvma_branch {
     uint64_t cells; /* sent */
     /* output queues: */
     enum pvma_frame_state frame;
+    struct pvma_erica_vc erica;
     /* crossbar: */
     struct pvma_cellq queue;
     uint32_t credits;                /* remaining, if `limited` */
@@ -99,6 +103,7 @@ struct pvma_route {
     bool has_frames;              /* AAL5: the last cell of a frame is marked */
     struct pvma_policer *policer; /* NULL: not policed */
     struct pvma_branch *branches;
+    struct pvma_route *other;            /* ABR: the VC's other direction; NULL: not through this switch */
     uint64_t cells, dropped, would_drop; /* of this VC, for its loss ratio */
     uint64_t returned;                   /* crossbar: credits returned; they follow the slowest branch */
 };
@@ -123,6 +128,9 @@ struct pvma_route *pvma_switch_add_route(struct pvma_switch *s, unsigned in_port
                                          const struct pvma_contract *contract);
 struct pvma_branch *pvma_switch_add_branch(struct pvma_switch *s, struct pvma_route *route, unsigned port, uint16_t vpi,
                                            uint16_t vci);
+
+/* Tells a switch that two routes are the directions of one VC, for resource management. */
+void pvma_switch_pair(struct pvma_route *there, struct pvma_route *back);
 
 /* Polices the cells of a route to what was granted to it, if the switch polices and a host is at the route's input.
  * Called again when a later node grants less. */

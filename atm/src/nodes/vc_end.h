@@ -2,6 +2,7 @@
 #ifndef PVMA_VC_END_H
 #define PVMA_VC_END_H
 
+#include "abr/abr.h"
 #include "host.h"
 #include "payload.h"
 
@@ -35,7 +36,10 @@ struct pvma_vc {
     struct pvma_vc_ids ids;
     const struct pvma_vc_handler *handler;
     void *arg;
-    bool wants_room; /* PVMC_EAGAIN was returned */
+    bool wants_room;          /* PVMC_EAGAIN was returned */
+    size_t mtu;               /* 0: the host's */
+    pvma_vc_carrier *carrier; /* NULL: it has a VC of its own */
+    void *carrier_arg;
     /* sending */
     struct pvma_outgoing *ready, **ready_tail; /* to be segmented, the first in progress */
     struct pvma_payload *payload;              /* of the PDU sent last; NULL: none yet */
@@ -44,7 +48,10 @@ struct pvma_vc {
     struct pvma_segmenter segmenter;
     struct pvma_cellq injected; /* cells of background sources */
     uint32_t credits;
-    pvma_ps gap, not_before; /* pacing */
+    pvma_ps gap, not_before;  /* pacing */
+    struct pvma_abr *abr;     /* NULL: another service */
+    struct pvma_cellq turned; /* ABR: resource-management cells of the other end, on their way back */
+    uint64_t cells;           /* sent */
     struct pvma_vc *next_active;
     bool active; /* in the adapter's round of VCs with something to send */
     /* receiving */
@@ -79,6 +86,7 @@ struct pvma_host {
     struct pvma_node node;
     const struct pvma_profile *profile;
     struct pvma_host_counters counters;
+    size_t mtu; /* of its programs */
     struct pvma_stage processor;
     struct pvma_vc *vcs;
     struct pvma_outgoing *working, **working_tail;                                      /* at the processor, in order */
@@ -108,6 +116,9 @@ void pvma_vc_forget_receives(struct pvma_vc *vc); /* the VC closes: waiting PDUs
 
 /* Spaces the cells of a VC at a rate; 0 ends pacing. */
 void pvma_vc_pace(struct pvma_vc *vc, int64_t rate_bps);
+
+/* The VC has a cell to turn round, or may send earlier than before. */
+void pvma_vc_wake(struct pvma_vc *vc);
 
 static inline int64_t pvma_host_cost(const struct pvma_host *host, enum pvma_cost cost)
 {

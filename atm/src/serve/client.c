@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/frame.h"
+#include "assured.h"
 #include "limits.h"
 #include "local.h"
 #include "route.h"
@@ -163,7 +164,7 @@ static struct pvma_endpoint *endpoint_of(struct pvma_client *c, uint32_t number)
 
 static uint32_t mtu_of(const struct pvma_host *host)
 {
-    return (uint32_t)pvma_host_profile(host)->cost[PVMA_COST_mtu];
+    return (uint32_t)pvma_host_mtu(host);
 }
 
 static bool do_open(struct pvma_client *c, struct pvma_fore_message *m)
@@ -223,6 +224,57 @@ static bool do_send(struct pvma_client *c, struct pvma_fore_message *m)
     struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
     int rc = e ? pvma_endpoint_send(e, m->data, m->length) : PVMC_EDOWN;
     return rc && rc != PVMC_EAGAIN; /* a packet that cannot be sent is lost */
+}
+
+/* ---- assured endpoints ---- */
+
+static bool do_assure(struct pvma_client *c, struct pvma_fore_message *m)
+{
+    struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
+    reply(c, e ? pvma_assured_choose(e, m->number) : EBADF, m, -1);
+    return true;
+}
+
+/* `given` counts what was taken: a WRITE that waits is tried again with the rest. */
+static bool do_write(struct pvma_client *c, struct pvma_fore_message *m)
+{
+    struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
+    size_t taken = 0;
+    int error = e ? pvma_assured_write(e, m->data, m->length, m->item, &taken) : EBADF;
+    bool waits = m->number == 0;
+    m->given += taken;
+    m->data += taken;
+    m->length -= (uint32_t)taken;
+    if (!error && waits && m->length) {
+        e->stuck = true;
+        return false;
+    }
+    if (!m->given && !error)
+        error = EAGAIN;
+    m->number = (uint32_t)m->given;
+    m->length = 0;
+    reply(c, m->given ? 0 : error, m, -1);
+    return true;
+}
+
+static bool do_read(struct pvma_client *c, struct pvma_fore_message *m)
+{
+    static uint8_t bytes[PVMA_FORE_PDU_MAX];
+    struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
+    size_t got = 0, most = m->number < sizeof bytes ? m->number : sizeof bytes;
+    int error = e ? pvma_assured_read(e, bytes, most, &got) : EBADF;
+    m->data = bytes;
+    m->length = (uint32_t)got;
+    reply(c, error, m, -1);
+    return true;
+}
+
+static bool do_low_water(struct pvma_client *c, struct pvma_fore_message *m)
+{
+    struct pvma_endpoint *e = endpoint_of(c, m->endpoint);
+    if (e && e->protocol)
+        pvma_assured_set_low_water(e, m->number);
+    return true;
 }
 
 static bool do_close(struct pvma_client *c, struct pvma_fore_message *m)
@@ -363,11 +415,13 @@ static bool do_leave(struct pvma_client *c, struct pvma_fore_message *m)
 
 /* Each returns true when the command is done; if not, pvma_client_done() or pvma_client_again() follows. */
 static bool (*const doing[PVMA_FORE_MESSAGE_TYPES])(struct pvma_client *c, struct pvma_fore_message *m) = {
-    [PVMA_FORE_NONE] = do_leave,      [PVMA_FORE_OPEN] = do_open,     [PVMA_FORE_BIND] = do_bind,
-    [PVMA_FORE_CONNECT] = do_connect, [PVMA_FORE_ACCEPT] = do_accept, [PVMA_FORE_REJECT] = do_reject,
-    [PVMA_FORE_SEND] = do_send,       [PVMA_FORE_CLOSE] = do_close,   [PVMA_FORE_RESOLVE] = do_resolve,
-    [PVMA_FORE_TIME] = do_time,       [PVMA_FORE_WAIT] = do_wait,     [PVMA_FORE_SLEEP] = do_wait,
-    [PVMA_FORE_KNOWS] = do_knows,     [PVMA_FORE_CARRY] = do_carry,   [PVMA_FORE_UNDER_WAY] = do_under_way,
+    [PVMA_FORE_NONE] = do_leave,          [PVMA_FORE_OPEN] = do_open,     [PVMA_FORE_BIND] = do_bind,
+    [PVMA_FORE_CONNECT] = do_connect,     [PVMA_FORE_ACCEPT] = do_accept, [PVMA_FORE_REJECT] = do_reject,
+    [PVMA_FORE_SEND] = do_send,           [PVMA_FORE_CLOSE] = do_close,   [PVMA_FORE_RESOLVE] = do_resolve,
+    [PVMA_FORE_TIME] = do_time,           [PVMA_FORE_WAIT] = do_wait,     [PVMA_FORE_SLEEP] = do_wait,
+    [PVMA_FORE_ASSURE] = do_assure,       [PVMA_FORE_WRITE] = do_write,   [PVMA_FORE_READ] = do_read,
+    [PVMA_FORE_LOW_WATER] = do_low_water, [PVMA_FORE_KNOWS] = do_knows,   [PVMA_FORE_CARRY] = do_carry,
+    [PVMA_FORE_UNDER_WAY] = do_under_way,
 };
 
 /* ---- command queue ---- */
@@ -512,7 +566,7 @@ static void resume(struct pvma_client *c, uint32_t number)
 
 static bool is_question(enum pvma_fore_message_type type)
 {
-    return type != PVMA_FORE_SEND && type != PVMA_FORE_CLOSE;
+    return type != PVMA_FORE_SEND && type != PVMA_FORE_CLOSE && type != PVMA_FORE_LOW_WATER;
 }
 
 /* EXPECT: the process may have connected before its daemon announced it. */
@@ -915,6 +969,11 @@ static void limit_left(void)
     }
 }
 
+static bool is_answered(enum pvma_fore_message_type type)
+{
+    return type == PVMA_FORE_CONNECT || type == PVMA_FORE_CARRY || type == PVMA_FORE_WRITE;
+}
+
 /* The program has left or broken the protocol. Commands that it sent before are still carried out. */
 static void part(struct pvma_client *c)
 {
@@ -928,8 +987,10 @@ static void part(struct pvma_client *c)
     if (c->waiting)
         pvma_sim_cancel(pvma_serving.sim, &c->turn);
     c->waiting = false;
-    if (c->busy && (c->commands.first->message.type == PVMA_FORE_CONNECT ||
-                    c->commands.first->message.type == PVMA_FORE_CARRY)) { /* its result is no longer wanted */
+    if (c->busy && is_answered(c->commands.first->message.type)) { /* its result is no longer wanted */
+        struct pvma_endpoint *e = endpoint_of(c, c->commands.first->message.endpoint);
+        if (e)
+            e->stuck = false;
         c->busy = false;
         pop(c);
     }

@@ -12,6 +12,8 @@
 #include <utlist.h>
 #include "core/error.h"
 #include "core/log.h"
+#include "assured.h"
+#include "circuits.h"
 #include "client.h"
 #include "inside.h"
 #include "limits.h"
@@ -23,16 +25,33 @@
 #define BITS_PER_CELL   PVMA_CELL_BITS
 
 static struct pvma_endpoint *closing; /* endpoints with packets still to be sent */
+static unsigned assured_closing;      /* number of assured ones among them */
 
 static const struct pvma_vc_handler nobody;
 
 static void release(struct pvma_endpoint *e)
 {
+    pvma_assured_free(e);
+    pvma_circuits_free(e);
     if (e->vc)
         pvma_vc_handle(e->vc, &nobody, NULL);
-    if (e->call)
+    if (e->call && e->lost)
+        pvma_call_abandon(e->call, PVMA_CAUSE_TIMEOUT); /* the peer must not take it for the end of the stream */
+    else if (e->call)
         pvma_call_release(e->call);
     free(e);
+}
+
+static void leave_closing(struct pvma_endpoint *e)
+{
+    DL_DELETE(closing, e);
+    assured_closing -= e->protocol != PVMA_NATIVE;
+}
+
+void pvma_endpoint_let_go(struct pvma_endpoint *e)
+{
+    leave_closing(e);
+    release(e);
 }
 
 /* ---- addresses ---- */
@@ -118,6 +137,8 @@ static int errno_of(int cause)
     case PVMA_CAUSE_BUSY:
     case PVMA_CAUSE_NO_LISTENER:
         return ECONNREFUSED;
+    case PVMA_CAUSE_PROTOCOL:
+        return EPROTOTYPE;
     case PVMA_CAUSE_NO_ROUTE:
         return EHOSTUNREACH;
     case PVMA_CAUSE_NO_BANDWIDTH:
@@ -156,8 +177,7 @@ static bool reads_too_little(struct pvma_client *c, size_t length)
     return true;
 }
 
-/* Sends a message to the program; false when the program's socket is full or closed. */
-static bool tell_program(struct pvma_endpoint *e, const struct pvma_fore_message *m)
+bool pvma_endpoint_tell(struct pvma_endpoint *e, const struct pvma_fore_message *m)
 {
     if (e->fd < 0 || reads_too_little(e->client, m->length) || pvma_fore_message_send(e->fd, m, -1, false))
         return false;
@@ -166,15 +186,18 @@ static bool tell_program(struct pvma_endpoint *e, const struct pvma_fore_message
 }
 
 /* The peer has gone: the program reads end of file. */
-void pvma_endpoint_end(struct pvma_endpoint *e)
+void pvma_endpoint_end(struct pvma_endpoint *e, int cause)
 {
-    if (e->vc)
+    if (e->vc && !e->connection)
         pvma_vc_handle(e->vc, NULL, NULL); /* it drops what it has not sent after this */
     e->call = NULL;
     e->vc = NULL;
     if (e->state == PVMA_ENDPOINT_CLOSING) {
-        DL_DELETE(closing, e);
-        free(e);
+        pvma_endpoint_let_go(e);
+        return;
+    }
+    if (e->protocol) {
+        pvma_assured_end(e, cause == PVMA_CAUSE_NORMAL);
         return;
     }
     e->state = PVMA_ENDPOINT_ENDED;
@@ -195,7 +218,7 @@ void pvma_endpoint_deliver(struct pvma_endpoint *e, struct pvma_host *host, cons
                                   .time_ns = pvma_serve_ns(pvma_sim_now(pvma_serving.sim)),
                                   .data = data,
                                   .length = (uint32_t)length};
-    if (!tell_program(e, &m))
+    if (!pvma_endpoint_tell(e, &m))
         pvma_host_counters(host)->reader_drops++;
 }
 
@@ -230,8 +253,7 @@ static void let_go(void *arg)
             break;
     if (!e)
         return; /* the peer closed first */
-    DL_DELETE(closing, e);
-    release(e);
+    pvma_endpoint_let_go(e);
 }
 
 static void sent(void *arg, struct pvma_vc *vc, uint64_t cookie)
@@ -264,6 +286,8 @@ static const struct pvma_vc_handler packets = {
 
 int pvma_endpoint_send(struct pvma_endpoint *e, const uint8_t *data, size_t length)
 {
+    if (e->protocol)
+        return PVMC_EDOWN; /* it sends no packets */
     if (e->state == PVMA_ENDPOINT_CONNECTED && e->inside) {
         pvma_inside_send(e, data, length);
         return 0;
@@ -280,6 +304,7 @@ int pvma_endpoint_send(struct pvma_endpoint *e, const uint8_t *data, size_t leng
 
 void pvma_endpoint_forget_caller(struct pvma_endpoint *e, struct pvma_caller *caller)
 {
+    pvma_circuits_refuse(caller);
     DL_DELETE(e->callers, caller);
     e->caller_count--;
     free(caller);
@@ -327,7 +352,7 @@ bool pvma_endpoint_announce(struct pvma_endpoint *e, const struct pvma_caller *w
                                   .qos = qos_of(&who->contract.wanted, &who->contract.minimum),
                                   .aal = who->contract.aal == PVMA_AAL5 ? aal_type_5 : aal_type_4,
                                   .dataflow = flows[who->contract.flow]};
-    if (!tell_program(e, &m)) {
+    if (!pvma_endpoint_tell(e, &m)) {
         pvma_endpoint_forget_caller(e, caller);
         return false;
     }
@@ -340,6 +365,10 @@ static void offered(void *arg, struct pvma_call *call, struct pvma_address from,
 {
     struct pvma_endpoint *e = arg;
     struct pvma_caller caller = {.call = call, .contract = *contract};
+    if (contract->protocol != e->protocol) {
+        pvma_call_refuse(call, PVMA_CAUSE_PROTOCOL);
+        return;
+    }
     Atm_endpoint address = {asap_of_caller(call), nsap_of(from)};
     if (!pvma_endpoint_announce(e, &caller, &address))
         pvma_call_refuse(call, PVMA_CAUSE_BUSY);
@@ -366,7 +395,17 @@ static void tell_result(struct pvma_endpoint *e, int error, struct pvma_fore_mes
     m->type = PVMA_FORE_CONNECTED;
     m->error = error;
     e->early = false;
-    tell_program(e, m);
+    pvma_endpoint_tell(e, m);
+}
+
+/* The endpoint's circuit is there. */
+static void attach(struct pvma_endpoint *e, struct pvma_vc *vc)
+{
+    e->vc = vc;
+    if (!e->protocol)
+        pvma_vc_handle(vc, &packets, e);
+    else if (pvma_circuits_are_up(e))
+        pvma_assured_begin(e);
 }
 
 static void connected(void *arg, struct pvma_call *call, struct pvma_vc *vc, const struct pvma_contract *granted)
@@ -375,10 +414,33 @@ static void connected(void *arg, struct pvma_call *call, struct pvma_vc *vc, con
     (void)call;
     static const struct pvma_bandwidth nothing;
     struct pvma_fore_message result = {.qos = qos_of(&granted->wanted, &nothing)};
-    e->vc = vc;
+    attach(e, vc);
+    if (!pvma_circuits_are_up(e))
+        return;
     e->state = PVMA_ENDPOINT_CONNECTED;
-    pvma_vc_handle(vc, &packets, e);
     tell_result(e, 0, &result);
+}
+
+void pvma_endpoint_circuit_up(struct pvma_endpoint *e)
+{
+    if (!pvma_circuits_are_up(e))
+        return;
+    pvma_assured_begin(e);
+    if (e->state != PVMA_ENDPOINT_CONNECTING)
+        return;
+    e->state = PVMA_ENDPOINT_CONNECTED;
+    tell_result(e, 0, &(struct pvma_fore_message){0});
+}
+
+void pvma_endpoint_circuit_refused(struct pvma_endpoint *e, int cause)
+{
+    pvma_circuits_free(e);
+    if (e->call)
+        pvma_call_release(e->call);
+    e->call = NULL;
+    e->vc = NULL;
+    e->state = PVMA_ENDPOINT_BOUND;
+    tell_result(e, errno_of(cause), &(struct pvma_fore_message){0});
 }
 
 static void ended(void *arg, struct pvma_call *call, int cause)
@@ -386,10 +448,12 @@ static void ended(void *arg, struct pvma_call *call, int cause)
     struct pvma_endpoint *e = arg;
     (void)call;
     if (e->state != PVMA_ENDPOINT_CONNECTING) {
-        pvma_endpoint_end(e);
+        pvma_endpoint_end(e, cause);
         return;
     }
+    pvma_circuits_free(e);
     e->call = NULL;
+    e->vc = NULL;
     e->state = PVMA_ENDPOINT_BOUND;
     tell_result(e, errno_of(cause), &(struct pvma_fore_message){0});
 }
@@ -422,7 +486,13 @@ int pvma_endpoint_connect(struct pvma_endpoint *e, const struct pvma_fore_messag
         return e->inside ? EISCONN : add_party(e, m);
     if (e->state != PVMA_ENDPOINT_BOUND)
         return e->state == PVMA_ENDPOINT_OPEN ? EINVAL : EISCONN;
+    if (e->protocol && m->dataflow != duplex)
+        return EOPNOTSUPP;
     struct pvma_contract contract = contract_of(m);
+    if (e->protocol) {
+        contract.protocol = e->protocol;
+        contract.aal = pvma_protocol_aal(e->protocol);
+    }
     e->calls = true;
     if (pvma_inside_is_own(e, &m->address.nsap)) {
         int error = pvma_inside_connect(e, m, &contract);
@@ -431,6 +501,7 @@ int pvma_endpoint_connect(struct pvma_endpoint *e, const struct pvma_fore_messag
     }
     e->state = PVMA_ENDPOINT_CONNECTING;
     e->call = pvma_call_open(e->host, address_of(&m->address.nsap), m->address.asap, &contract, &calls, e);
+    pvma_circuits_open(e, address_of(&m->address.nsap));
     return 0;
 }
 
@@ -465,6 +536,11 @@ int pvma_endpoint_accept(struct pvma_endpoint *e, struct pvma_endpoint *fresh, s
         return EISCONN;
     if (fresh->host != e->host)
         return EXDEV;
+    if (fresh->protocol != e->protocol) {
+        int error = fresh->protocol ? EPROTOTYPE : pvma_assured_choose(fresh, e->protocol);
+        if (error)
+            return error;
+    }
     m->qos = qos_of(&granted, &granted);
     if (caller->inside) {
         pvma_inside_accept(fresh, caller->inside);
@@ -472,8 +548,8 @@ int pvma_endpoint_accept(struct pvma_endpoint *e, struct pvma_endpoint *fresh, s
     } else {
         fresh->call = caller->call;
         fresh->state = PVMA_ENDPOINT_CONNECTED;
-        fresh->vc = pvma_call_accept(caller->call, &granted, &calls, fresh);
-        pvma_vc_handle(fresh->vc, &packets, fresh);
+        pvma_circuits_accept(fresh, caller);
+        attach(fresh, pvma_call_accept(caller->call, &granted, &calls, fresh));
     }
     pvma_endpoint_forget_caller(e, caller);
     return 0;
@@ -584,6 +660,7 @@ int pvma_endpoint_open(struct pvma_client *client, struct pvma_host *host, int *
     setsockopt(pair[0], SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
     struct pvma_endpoint *e = pvma_new(sizeof *e);
     *e = (struct pvma_endpoint){.client = client, .host = host, .number = ++client->last_endpoint, .fd = pair[0]};
+    pvma_assured_open(e);
     DL_APPEND(client->endpoints, e);
     *fd = pair[1];
     *out = e;
@@ -605,25 +682,49 @@ static void take_down(struct pvma_endpoint *e)
     e->asap = 0;
 }
 
+static bool is_unsent(const struct pvma_endpoint *e)
+{
+    if (e->state != PVMA_ENDPOINT_CONNECTED || !e->vc)
+        return false;
+    return e->protocol ? pvma_assured_is_unsent(e) : pvma_vc_sends(e->vc) && pvma_vc_queued(e->vc);
+}
+
+/* Assured endpoints wait for acknowledgements, which may take long. The oldest loses its last bytes if they are many.
+ */
+static void linger(struct pvma_endpoint *e)
+{
+    struct pvma_endpoint *oldest = closing;
+    assured_closing++;
+    pvma_assured_linger(e);
+    if (assured_closing <= PVMA_ASSURED_CLOSING_MAX)
+        return;
+    while (!oldest->protocol)
+        oldest = oldest->next;
+    pvmc_log_once(PVMC_LOG_ERROR,
+                  "too many closed endpoints wait for acknowledgements: the oldest lose their last bytes");
+    oldest->lost = true;
+    pvma_endpoint_let_go(oldest);
+}
+
 void pvma_endpoint_close(struct pvma_endpoint *e)
 {
+    static uint32_t last;
     take_down(e);
-    if (e->state == PVMA_ENDPOINT_CONNECTED && e->vc && pvma_vc_sends(e->vc) && pvma_vc_queued(e->vc)) {
-        static uint32_t last;
-        e->state = PVMA_ENDPOINT_CLOSING;
-        e->client = NULL;
-        e->number = ++last; /* unique among closing endpoints */
-        DL_APPEND(closing, e);
-    } else {
+    if (!is_unsent(e)) {
         release(e);
+        return;
     }
+    e->state = PVMA_ENDPOINT_CLOSING;
+    e->client = NULL;
+    e->number = ++last; /* unique among closing endpoints */
+    DL_APPEND(closing, e);
+    if (e->protocol)
+        linger(e);
 }
 
 void pvma_endpoint_free_closing(void)
 {
     while (closing) {
-        struct pvma_endpoint *e = closing;
-        DL_DELETE(closing, e);
-        release(e);
+        pvma_endpoint_let_go(closing);
     }
 }

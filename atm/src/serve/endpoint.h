@@ -5,11 +5,19 @@
 #ifndef PVMA_ENDPOINT_H
 #define PVMA_ENDPOINT_H
 
+#include "assured/connection.h"
 #include "fore/message.h"
 #include "serve.h"
 
 struct pvma_client;
 struct pvma_inside;
+
+enum { PVMA_FURTHER = 2 }; /* circuits of an endpoint beside its first: backup and control */
+
+struct pvma_circuits {
+    struct pvma_call *call[PVMA_FURTHER]; /* NULL: none, or over */
+    struct pvma_vc *vc[PVMA_FURTHER];     /* NULL: not connected yet */
+};
 
 /* An offered call that the program has not answered. */
 struct pvma_caller {
@@ -18,6 +26,7 @@ struct pvma_caller {
     struct pvma_call *call;       /* NULL if the caller is on the same host: */
     struct pvma_endpoint *inside; /* then its endpoint */
     struct pvma_contract contract;
+    struct pvma_call *further[PVMA_FURTHER]; /* see circuits.h */
     struct pvma_caller *prev, *next;
 };
 
@@ -47,7 +56,18 @@ struct pvma_endpoint {
     bool calls;                 /* the calling side */
     bool early;                 /* its CONNECT was answered before the connection was made */
     bool sending;               /* the client waits for the processor to take a packet */
-    bool stuck;                 /* the client waits for room in the send queue */
+    bool stuck;                 /* the client waits for room in the send queue, or in the window */
+    /* of an assured endpoint, see assured.h */
+    enum pvma_protocol protocol;        /* PVMA_NATIVE: it sends and receives packets */
+    struct pvma_connection *connection; /* NULL: not connected, or within the host */
+    struct pvma_circuits circuits;      /* of a protocol that has several */
+    size_t window;                      /* bytes */
+    uint32_t offset;                    /* bytes written so far */
+    size_t low_water;                   /* bytes that must have come before the program is told */
+    bool told;                          /* there is NEWS on its descriptor */
+    bool wants_room;                    /* a write was cut short */
+    bool lost;                          /* it ended before all bytes had arrived */
+    struct pvma_event wake;             /* there is room; or, while it is closing: has all arrived? */
     struct pvma_endpoint *prev, *next;
 };
 
@@ -73,16 +93,31 @@ int pvma_endpoint_reject(struct pvma_endpoint *e, uint32_t number);
  */
 int pvma_endpoint_send(struct pvma_endpoint *e, const uint8_t *data, size_t length);
 
+/* ---- for circuits.c ---- */
+
+/* A further circuit of an endpoint is connected; or, at the calling side, it cannot be. */
+void pvma_endpoint_circuit_up(struct pvma_endpoint *e);
+void pvma_endpoint_circuit_refused(struct pvma_endpoint *e, int cause);
+
+/* ---- for assured.c ---- */
+
+/* Sends a message to the program; false when the program's socket is full or closed. */
+bool pvma_endpoint_tell(struct pvma_endpoint *e, const struct pvma_fore_message *m);
+
+/* Frees a closing endpoint. */
+void pvma_endpoint_let_go(struct pvma_endpoint *e);
+
 /* ---- for inside.c ---- */
 
 /* Reports a caller, which is copied, to a listening endpoint's program. False: no more callers can wait. */
 bool pvma_endpoint_announce(struct pvma_endpoint *e, const struct pvma_caller *caller, const Atm_endpoint *from);
 void pvma_endpoint_forget_caller(struct pvma_endpoint *e, struct pvma_caller *caller);
 
-/* Report to an endpoint: a packet has arrived; the sender's call is over; the peer has gone. */
+/* Report to an endpoint: a packet has arrived; the sender's call is over; the peer has gone,
+ * for a reason of contract.h. */
 void pvma_endpoint_deliver(struct pvma_endpoint *e, struct pvma_host *host, const uint8_t *data, size_t length);
 void pvma_endpoint_call_over(struct pvma_endpoint *e);
-void pvma_endpoint_end(struct pvma_endpoint *e);
+void pvma_endpoint_end(struct pvma_endpoint *e, int cause);
 
 /* The address of a host in the programs' format. */
 Atm_address pvma_endpoint_nsap(const struct pvma_host *host);

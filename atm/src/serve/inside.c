@@ -4,16 +4,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <utlist.h>
+#include "assured.h"
 #include "client.h"
+#include "limits.h"
+
+struct buf;
 
 /* The connection of two ends; freed with the last end and the last packet. */
 struct pvma_inside {
     struct pvma_endpoint *ends[2]; /* NULL: closed */
     unsigned refs;
+    /* of assured endpoints, by receiving end: what can be read, and how much is written and not read */
+    struct buf *unread[2];
+    size_t readable[2], held[2];
 };
 
 struct buf {
     struct pvma_job job;
+    struct buf *prev, *next; /* in `unread` */
+    size_t read;
     struct pvma_inside *inside;
     unsigned to; /* index of the receiving end */
     bool last;   /* no packet: the sending end has closed */
@@ -52,6 +61,8 @@ int pvma_inside_connect(struct pvma_endpoint *e, const struct pvma_fore_message 
     struct pvma_endpoint *listener = listener_at(e->host, m->address.asap);
     struct pvma_caller caller = {.inside = e, .contract = *contract};
     Atm_endpoint from = {e->asap, m->address.nsap};
+    if (listener && listener->protocol != e->protocol)
+        return EPROTOTYPE;
     return listener && pvma_endpoint_announce(listener, &caller, &from) ? 0 : ECONNREFUSED;
 }
 
@@ -65,12 +76,26 @@ void pvma_inside_accept(struct pvma_endpoint *fresh, struct pvma_endpoint *calle
 
 /* ---- packets ---- */
 
+/* Bytes for an assured endpoint stay until they are read. */
+static void keep(struct buf *p)
+{
+    struct pvma_inside *inside = p->inside;
+    DL_APPEND(inside->unread[p->to], p);
+    inside->readable[p->to] += p->length;
+    pvma_assured_came(inside->ends[p->to]);
+    unref(inside); /* the end that will read them has a reference, too */
+}
+
 static void done(struct pvma_job *job)
 {
     struct buf *p = PVMA_OF(job, struct buf, job);
     struct pvma_endpoint *from = p->inside->ends[!p->to], *to = p->inside->ends[p->to];
+    if (to && !p->last && to->protocol) {
+        keep(p);
+        return;
+    }
     if (to && p->last)
-        pvma_endpoint_end(to);
+        pvma_endpoint_end(to, PVMA_CAUSE_NORMAL);
     else if (to)
         pvma_endpoint_deliver(to, to->host, p->data, p->length);
     if (from && !p->last)
@@ -102,6 +127,60 @@ void pvma_inside_send(struct pvma_endpoint *e, const uint8_t *data, size_t lengt
     put(e, data, length, false);
 }
 
+/* ---- streams ---- */
+
+static unsigned own_index(const struct pvma_endpoint *e)
+{
+    return e->inside->ends[1] == e;
+}
+
+size_t pvma_inside_write(struct pvma_endpoint *e, const uint8_t *data, size_t length)
+{
+    size_t window = e->window < PVMA_INSIDE_WINDOW ? e->window : PVMA_INSIDE_WINDOW;
+    size_t *held = &e->inside->held[!own_index(e)], room = window - *held;
+    size_t taken = length < room ? length : room;
+    *held += taken;
+    if (taken)
+        put(e, data, taken, false);
+    return taken;
+}
+
+size_t pvma_inside_read(struct pvma_endpoint *e, uint8_t *to, size_t bytes)
+{
+    struct pvma_inside *inside = e->inside;
+    unsigned own = own_index(e);
+    size_t done = 0;
+    while (inside->unread[own] && done < bytes) {
+        struct buf *p = inside->unread[own];
+        size_t left = p->length - p->read, n = left < bytes - done ? left : bytes - done;
+        memcpy(to + done, p->data + p->read, n);
+        done += n;
+        p->read += n;
+        if (p->read < p->length)
+            break;
+        DL_DELETE(inside->unread[own], p);
+        free(p);
+    }
+    inside->readable[own] -= done;
+    inside->held[own] -= done;
+    if (done && inside->ends[!own])
+        pvma_assured_room(inside->ends[!own]);
+    return done;
+}
+
+size_t pvma_inside_readable(const struct pvma_endpoint *e)
+{
+    return e->inside->readable[own_index(e)];
+}
+
+static void drop_unread(struct pvma_inside *inside, unsigned end)
+{
+    struct buf *p, *next;
+    DL_FOREACH_SAFE (inside->unread[end], p, next)
+        free(p);
+    inside->unread[end] = NULL;
+}
+
 /* ---- the end ---- */
 
 /* Removes an endpoint from the callers that wait for an answer. */
@@ -123,9 +202,10 @@ void pvma_inside_leave(struct pvma_endpoint *e)
         withdraw(e);
         return;
     }
-    unsigned own = e->inside->ends[1] == e;
+    unsigned own = own_index(e);
     if (e->inside->ends[!own])
         put(e, NULL, 0, true);
+    drop_unread(e->inside, own);
     e->inside->ends[own] = NULL;
     unref(e->inside);
     e->inside = NULL;

@@ -20,6 +20,14 @@ void pvma_inside_accept(struct pvma_endpoint *fresh, struct pvma_endpoint *calle
 /* Takes a packet; the client continues when the processor has finished with it. */
 void pvma_inside_send(struct pvma_endpoint *e, const uint8_t *data, size_t length);
 
+/*
+ * The same for an assured endpoint: takes as many bytes as the window has room for and returns their number. They can
+ * be read at the other end when the processor has finished with them.
+ */
+size_t pvma_inside_write(struct pvma_endpoint *e, const uint8_t *data, size_t length);
+size_t pvma_inside_read(struct pvma_endpoint *e, uint8_t *to, size_t bytes);
+size_t pvma_inside_readable(const struct pvma_endpoint *e);
+
 /* Closes an end, also one that waits to be accepted. Its packets arrive before the peer sees the end. */
 void pvma_inside_leave(struct pvma_endpoint *e);
 

@@ -5,6 +5,19 @@
 #ifndef PVMA_LIMITS_H
 #define PVMA_LIMITS_H
 
+/*
+ * Assured endpoints of one program; a further one fails with ENOBUFS. The first ones have a window of PVM_ATM_WINDOW,
+ * which fills a link for as long as acknowledgements take, the others a small one. Each keeps at most two windows, of
+ * bytes that are not acknowledged and of bytes that are not read. Within a host nothing is acknowledged.
+ */
+#define PVMA_ASSURED_MAX          1024
+#define PVMA_ASSURED_LARGE        32
+#define PVMA_ASSURED_WINDOW_SMALL (64u << 10)
+#define PVMA_INSIDE_WINDOW        (256u << 10)
+
+/* Assured endpoints, all together, that are closed and whose last bytes are not acknowledged yet. */
+#define PVMA_ASSURED_CLOSING_MAX 64
+
 /* Of one process. A program has one, and another while it looks at the clock's kind. */
 #define PVMA_CONNECTIONS_MAX 16
 

@@ -19,6 +19,7 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "overlay/overlay.h"
 #include "client.h"
 #include "limits.h"
 #include "local.h"
@@ -35,6 +36,7 @@ struct pvma_serve pvma_serving;
 
 static struct {
     const struct pvma_serve_options *options;
+    struct pvma_overlay *overlay; /* NULL: the topology has none */
     struct pvma_watch listener, signals;
     int listen_fd, signal_fd;
     int spare_fd; /* given up for a moment when there is no other */
@@ -116,6 +118,8 @@ static void report(void)
 {
     if (server.options->report)
         pvma_net_report(pvma_serving.net, stdout);
+    if (server.options->report && server.overlay)
+        pvma_overlay_report(server.overlay, stdout);
     if (server.options->digest)
         printf("digest %016" PRIx64 " events %" PRIu64 "\n", pvma_sim_digest(pvma_serving.sim),
                pvma_sim_event_count(pvma_serving.sim));
@@ -370,6 +374,14 @@ static void say_ready(const struct pvma_serve_options *options)
     fflush(stdout);
 }
 
+/* False after a message: a VC of the topology's servers does not fit. */
+static bool set_up_overlay(const struct pvma_topology *topology)
+{
+    if (topology->overlay.line)
+        server.overlay = pvma_overlay_new(pvma_serving.net, topology);
+    return server.overlay || !topology->overlay.line;
+}
+
 int pvma_serve(const struct pvma_serve_options *options)
 {
     struct pvma_topology topology;
@@ -377,6 +389,10 @@ int pvma_serve(const struct pvma_serve_options *options)
         return 1;
     struct pvma_capture *capture = NULL;
     pvma_serving.net = pvma_net_new(&topology, options->seed);
+    if (pvma_serving.net && !set_up_overlay(&topology)) {
+        pvma_net_free(pvma_serving.net);
+        pvma_serving.net = NULL;
+    }
     int rc = pvma_serving.net ? pvma_capture_open(pvma_serving.net, &options->capture, &capture) : PVMC_EPARAM;
     if (!rc)
         rc = set_up(options);
@@ -392,6 +408,7 @@ int pvma_serve(const struct pvma_serve_options *options)
         clean_up(options);
     if (pvma_capture_close(capture))
         rc = PVMC_ESYSTEM;
+    pvma_overlay_free(server.overlay);
     pvma_net_free(pvma_serving.net);
     pvma_topology_free(&topology);
     return rc || server.failed ? 1 : 0;

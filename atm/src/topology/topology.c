@@ -94,12 +94,15 @@ static const struct {
     const char *form;
 } kinds[] = {
     {"profile", pvma_read_profile, 2, "profile NAME like=PROFILE [cost=value ...]"},
-    {"host", pvma_read_host, 1, "host NAME [profile=PROFILE] [adapters=NUMBER]"},
+    {"host", pvma_read_host, 1, "host NAME [profile=PROFILE] [adapters=NUMBER] [vcis=NUMBER]"},
     {"switch", pvma_read_switch, 1, "switch NAME [model=MODEL] [option=value ...]"},
     {"link", pvma_read_link, 2, "link NODE NODE [rate=RATE] [delay=TIME] [loss=P] [ber=P] [t309=TIME]"},
     {"pvc", pvma_read_pvc, 2, "pvc HOST HOST [aal=5] [option=value ...]"},
     {"fail", pvma_read_failure, 3, "fail NODE NODE at=TIME [for=TIME] [every=TIME] [link=NUMBER]"},
     {"source", pvma_read_source, 3, "source NAME at=SWITCH|from=HOST to=HOST type=TYPE rate=RATE [option=value ...]"},
+    {"overlay", pvma_read_overlay, 1, "overlay ring|tree [option=value ...]"},
+    {"server", pvma_read_server, 2, "server NAME at=HOST [signal=TIME] [relay=TIME] [down=TIME] [for=TIME]"},
+    {"station", pvma_read_station, 1, "station HOST [server=NAME]"},
 };
 
 void pvma_reader_split(struct pvma_reader *r, char *text)
@@ -132,7 +135,9 @@ static void read_line(struct pvma_reader *r, char *text)
         return;
     }
     pvma_reader_complain(
-        r, r->line, "\"%.40s\" cannot begin a line; lines begin with profile, host, switch, link, pvc, source or fail",
+        r, r->line,
+        "\"%.40s\" cannot begin a line; lines begin with profile, host, switch, link, pvc, source, fail, overlay, "
+        "server or station",
         r->word[0]);
 }
 
@@ -149,6 +154,7 @@ static void check_whole(struct pvma_reader *r)
     }
     if (!hosts)
         pvma_reader_complain(r, r->line, "there is no host; add: host NAME");
+    pvma_topology_attach(r);
 }
 
 bool pvma_text_is_plain(const char *text, size_t length)
@@ -249,6 +255,7 @@ void pvma_topology_free(struct pvma_topology *t)
     free(t->pvcs);
     free(t->sources);
     free(t->failures);
+    free(t->servers);
     free(t->name);
     memset(t, 0, sizeof *t);
 }

@@ -1,6 +1,7 @@
 /*
  * topology.h - the text format that declares a network (atm-topology(5)): profiles, hosts, switches, links, permanent
- * VCs, background sources and failures of links. Reads it, with line numbers in messages, and draws it.
+ * VCs, background sources, failures of links, and an overlay of servers. Reads it, with line numbers in messages, and
+ * draws it.
  */
 #ifndef PVMA_TOPOLOGY_H
 #define PVMA_TOPOLOGY_H
@@ -11,6 +12,7 @@
 #include "base/profile.h"
 #include "nodes/source.h"
 #include "nodes/switch.h"
+#include "topology_overlay.h"
 
 #define PVMA_TOPOLOGY_NODES_MAX 1024
 #define PVMA_TOPOLOGY_BYTES_MAX ((size_t)1 << 20)
@@ -22,8 +24,11 @@ struct pvma_topo_node {
     bool is_host;
     const struct pvma_profile *profile; /* of a host; static or owned by the topology */
     uint32_t adapters;                  /* of a host, each for one link; 0: one */
+    uint32_t vcis;                      /* of a host: VCs that each link may carry; 0: any number */
     struct pvma_switch_options sw;      /* of a switch */
     unsigned links;                     /* number of links at this node */
+    bool is_station;                    /* of the overlay */
+    unsigned server;                    /* of a station, from 1 */
 };
 
 struct pvma_topo_link { /* stands for both directions */
@@ -52,6 +57,7 @@ struct pvma_topo_source {
     unsigned *to;  /* the hosts to which its cells go; NULL in a switch */
     size_t to_count;
     char to_name[PVMA_NAME_MAX + 1]; /* as written: one name or a range */
+    struct pvma_contract contract;   /* of the VCs that it feeds */
     struct pvma_source_options options;
 };
 
@@ -70,8 +76,10 @@ struct pvma_topology {
     struct pvma_topo_pvc *pvcs;
     struct pvma_topo_source *sources;
     struct pvma_topo_failure *failures;
+    struct pvma_topo_overlay overlay;
+    struct pvma_topo_server *servers;
     struct pvma_profile **profiles; /* declared here */
-    size_t node_count, link_count, pvc_count, source_count, failure_count, profile_count;
+    size_t node_count, link_count, pvc_count, source_count, failure_count, server_count, profile_count;
 };
 
 /*

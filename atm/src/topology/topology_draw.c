@@ -31,6 +31,27 @@ static void dot_link(const struct pvma_topology *t, const struct pvma_topo_link 
     fprintf(out, "\"];\n");
 }
 
+/* Each server as a process beside its host, with its VCs to other servers and to its stations. */
+static void dot_overlay(const struct pvma_topology *t, FILE *out)
+{
+    static const char *const ring = "[style=bold, color=blue]", *const spoke = "[style=dashed, color=blue]";
+    unsigned count = (unsigned)t->server_count;
+    for (unsigned i = 0; i < count; i++) {
+        fprintf(out, "  \"server %s\" [shape=component, color=blue, label=\"%s\"];\n", t->servers[i].name,
+                t->servers[i].name);
+        fprintf(out, "  \"server %s\" -- \"%s\" [style=dotted];\n", t->servers[i].name,
+                t->nodes[t->servers[i].host].name);
+        unsigned other = t->overlay.shape == PVMA_TREE ? pvma_tree_parent(&t->overlay, i) : (i + 1) % count;
+        bool twice = t->overlay.shape == PVMA_RING && count == 2 && i;
+        if (other != i && !twice)
+            fprintf(out, "  \"server %s\" -- \"server %s\" %s;\n", t->servers[other].name, t->servers[i].name, ring);
+    }
+    for (size_t i = 0; i < t->node_count; i++)
+        if (t->nodes[i].is_station)
+            fprintf(out, "  \"server %s\" -- \"%s\" %s;\n", t->servers[t->nodes[i].server - 1].name, t->nodes[i].name,
+                    spoke);
+}
+
 void pvma_topology_dot(const struct pvma_topology *t, FILE *out)
 {
     fprintf(out, "graph atm {\n  node [fontname=\"sans\"]; edge [fontname=\"sans\", fontsize=10];\n");
@@ -47,10 +68,19 @@ void pvma_topology_dot(const struct pvma_topology *t, FILE *out)
         fprintf(out, "  \"source %s\" [shape=cds];\n  \"source %s\" -- \"%s\" [style=dotted, dir=forward];\n", s->name,
                 s->name, t->nodes[s->from].name);
     }
+    dot_overlay(t, out);
     fprintf(out, "}\n");
 }
 
 /* ---- the list ---- */
+
+static void list_host(const struct pvma_topo_node *node, FILE *out)
+{
+    fprintf(out, "host %s profile=%s adapters=%u", node->name, node->profile->name, node->adapters);
+    if (node->vcis)
+        fprintf(out, " vcis=%u", node->vcis);
+    fprintf(out, "\n");
+}
 
 static void list_switch(const struct pvma_topo_node *node, FILE *out)
 {
@@ -107,8 +137,9 @@ static void list_failure(const struct pvma_topology *t, const struct pvma_topo_f
             number_of_link(t, f->link), at, duration, every);
 }
 
-static void list_bandwidth(const struct pvma_bandwidth *b, FILE *out)
+static void list_bandwidth(const struct pvma_contract *c, FILE *out)
 {
+    const struct pvma_bandwidth *b = &c->wanted;
     char rate[32];
     if (b->peak_bps) {
         pvma_rate_format(b->peak_bps, rate, sizeof rate);
@@ -116,7 +147,11 @@ static void list_bandwidth(const struct pvma_bandwidth *b, FILE *out)
     }
     if (b->mean_bps) {
         pvma_rate_format(b->mean_bps, rate, sizeof rate);
-        fprintf(out, " mean=%s", rate);
+        fprintf(out, c->service == PVMA_ABR ? " mcr=%s" : " mean=%s", rate);
+    }
+    if (c->initial_bps) {
+        pvma_rate_format(c->initial_bps, rate, sizeof rate);
+        fprintf(out, " icr=%s", rate);
     }
     if (b->burst_cells)
         fprintf(out, " burst=%d", b->burst_cells);
@@ -126,9 +161,9 @@ static void list_pvc(const struct pvma_topology *t, const struct pvma_topo_pvc *
 {
     const struct pvma_contract *c = &pvc->contract;
     fprintf(out, "pvc %s %s aal=%s flow=%s service=%s paced=%s", t->nodes[pvc->from].name, t->nodes[pvc->to].name,
-            pvma_aal_name(c->aal), c->flow == PVMA_DUPLEX ? "duplex" : "simplex",
-            c->service == PVMA_VBR ? "vbr" : "ubr", c->paced ? "yes" : "no");
-    list_bandwidth(&c->wanted, out);
+            pvma_aal_name(c->aal), c->flow == PVMA_DUPLEX ? "duplex" : "simplex", pvma_service_name(c->service),
+            c->paced ? "yes" : "no");
+    list_bandwidth(c, out);
     fprintf(out, "\n");
 }
 
@@ -144,6 +179,9 @@ static void list_source(const struct pvma_topology *t, const struct pvma_topo_so
     else
         fprintf(out, " from=%s to=%s", t->nodes[s->from].name, s->to_name);
     fprintf(out, " type=%s rate=%s", types[o->type], rate);
+    if (s->contract.service)
+        fprintf(out, " service=%s", pvma_service_name(s->contract.service));
+    list_bandwidth(&s->contract, out);
     pvma_time_format(o->start, start, sizeof start);
     pvma_time_format(o->stop, stop, sizeof stop);
     if (o->type == PVMA_ONOFF) {
@@ -173,14 +211,47 @@ static void list_profile(const struct pvma_profile *profile, FILE *out)
     fprintf(out, "\n");
 }
 
+static void list_servers(const struct pvma_topology *t, FILE *out)
+{
+    char signal[32], relay[32], down[32], duration[32];
+    for (size_t i = 0; i < t->server_count; i++) {
+        const struct pvma_topo_server *s = &t->servers[i];
+        pvma_time_format(s->signal, signal, sizeof signal);
+        pvma_time_format(s->relay, relay, sizeof relay);
+        fprintf(out, "server %s at=%s signal=%s relay=%s", s->name, t->nodes[s->host].name, signal, relay);
+        if (s->down_at != PVMA_NEVER) {
+            pvma_time_format(s->down_at, down, sizeof down);
+            pvma_time_format(s->down_for, duration, sizeof duration);
+            fprintf(out, " down=%s for=%s", down, duration);
+        }
+        fprintf(out, "\n");
+    }
+}
+
+static void list_overlay(const struct pvma_topology *t, FILE *out)
+{
+    static const char *const directs[] = {"server", "all", "none"};
+    const struct pvma_topo_overlay *o = &t->overlay;
+    char retry[32], detect[32], patience[32];
+    pvma_time_format(o->retry, retry, sizeof retry);
+    pvma_time_format(o->detect, detect, sizeof detect);
+    pvma_time_format(o->patience, patience, sizeof patience);
+    fprintf(out, "overlay %s attach=%s direct=%s branch=%u mids=%u queue=%u retry=%s detect=%s patience=%s\n",
+            o->shape == PVMA_TREE ? "tree" : "ring", o->attach == PVMA_ATTACH_ORDER ? "order" : "distance",
+            directs[o->direct], o->branch, o->mids, o->queue, retry, detect, patience);
+    list_servers(t, out);
+    for (size_t i = 0; i < t->node_count; i++)
+        if (t->nodes[i].is_station)
+            fprintf(out, "station %s server=%s\n", t->nodes[i].name, t->servers[t->nodes[i].server - 1].name);
+}
+
 void pvma_topology_list(const struct pvma_topology *t, FILE *out)
 {
     for (size_t i = 0; i < t->profile_count; i++)
         list_profile(t->profiles[i], out);
     for (size_t i = 0; i < t->node_count; i++) {
         if (t->nodes[i].is_host)
-            fprintf(out, "host %s profile=%s adapters=%u\n", t->nodes[i].name, t->nodes[i].profile->name,
-                    t->nodes[i].adapters);
+            list_host(&t->nodes[i], out);
         else
             list_switch(&t->nodes[i], out);
     }
@@ -192,4 +263,6 @@ void pvma_topology_list(const struct pvma_topology *t, FILE *out)
         list_source(t, &t->sources[i], out);
     for (size_t i = 0; i < t->failure_count; i++)
         list_failure(t, &t->failures[i], out);
+    if (t->overlay.line)
+        list_overlay(t, out);
 }

@@ -133,7 +133,9 @@ void pvma_reader_nodes(struct pvma_reader *r, const struct pvma_topo_node *form)
 void pvma_read_host(struct pvma_reader *r)
 {
     static const struct pvma_option options[] = {
-        {"adapters", PVMA_OPTION_COUNT, offsetof(struct pvma_topo_node, adapters), 1, 16, NULL}, {0}};
+        {"adapters", PVMA_OPTION_COUNT, offsetof(struct pvma_topo_node, adapters), 1, 16, NULL},
+        {"vcis", PVMA_OPTION_COUNT, offsetof(struct pvma_topo_node, vcis), 1, 65000, NULL},
+        {0}};
     char *name = pvma_reader_take(r, 2, "profile");
     struct pvma_topo_node form = {.is_host = true, .profile = find_profile(r->t, name ? name : "ideal"), .adapters = 1};
     pvma_reader_options(r, 2, options, &form);
@@ -234,11 +236,38 @@ int pvma_reader_node(struct pvma_reader *r, const char *name, bool host)
     return -1;
 }
 
+/* What a combination of options lacks; NULL when they go together. */
+static const char *contradiction(const struct pvma_reader_service *o, enum pvma_flow flow)
+{
+    if (o->service != PVMA_ABR)
+        return o->minimum_bps || o->initial_bps ? "mcr and icr are rates of service=abr" : NULL;
+    if (flow != PVMA_DUPLEX)
+        return "service=abr needs flow=duplex, since its resource-management cells come back";
+    if (o->mean_bps || o->burst_cells)
+        return "service=abr has no mean and no burst; give its minimum, mcr=RATE";
+    if (o->peak_bps && (o->minimum_bps > o->peak_bps || o->initial_bps > o->peak_bps))
+        return "mcr and icr must not exceed the peak";
+    return NULL;
+}
+
+void pvma_reader_service(struct pvma_reader *r, const struct pvma_reader_service *from, struct pvma_contract *contract)
+{
+    const char *wrong = contradiction(from, contract->flow);
+    if (wrong)
+        pvma_reader_complain(r, r->line, "%s", wrong);
+    int64_t mean_bps = from->service == PVMA_ABR ? from->minimum_bps : from->mean_bps;
+    struct pvma_bandwidth bandwidth = {from->peak_bps, mean_bps, (int32_t)from->burst_cells};
+    contract->service = (enum pvma_service)from->service;
+    contract->initial_bps = from->initial_bps;
+    contract->wanted = contract->minimum = bandwidth;
+    if (contract->flow == PVMA_DUPLEX)
+        contract->back_wanted = contract->back_minimum = bandwidth;
+}
+
 struct pvc_options {
     struct pvma_contract contract;
-    int64_t peak, mean;
-    uint32_t burst;
-    int flow, service;
+    struct pvma_reader_service service;
+    int flow;
 };
 
 void pvma_read_pvc(struct pvma_reader *r)
@@ -246,10 +275,7 @@ void pvma_read_pvc(struct pvma_reader *r)
 #define FIELD(name) offsetof(struct pvc_options, name)
     static const struct pvma_option options[] = {{"aal", PVMA_OPTION_AAL, FIELD(contract.aal), 0, 0, NULL},
                                                  {"flow", PVMA_OPTION_CHOICE, FIELD(flow), 0, 0, "simplex|duplex"},
-                                                 {"service", PVMA_OPTION_CHOICE, FIELD(service), 0, 0, "ubr|vbr"},
-                                                 {"peak", PVMA_OPTION_RATE, FIELD(peak), 0, 0, NULL},
-                                                 {"mean", PVMA_OPTION_RATE, FIELD(mean), 0, 0, NULL},
-                                                 {"burst", PVMA_OPTION_COUNT, FIELD(burst), 0, 1000000, NULL},
+                                                 PVMA_SERVICE_OPTIONS(struct pvc_options, service),
                                                  {"paced", PVMA_OPTION_FLAG, FIELD(contract.paced), 0, 0, NULL},
                                                  {0}};
 #undef FIELD
@@ -263,14 +289,10 @@ void pvma_read_pvc(struct pvma_reader *r)
                              PVMA_LIST_MAX);
         return;
     }
-    if (o.contract.paced && !o.peak)
+    if (o.contract.paced && !o.service.peak_bps)
         pvma_reader_complain(r, r->line, "paced=yes needs the rate to pace to: peak=RATE");
-    struct pvma_bandwidth bandwidth = {o.peak, o.mean, (int32_t)o.burst};
     o.contract.flow = (enum pvma_flow)o.flow;
-    o.contract.service = (enum pvma_service)o.service;
-    o.contract.wanted = o.contract.minimum = bandwidth;
-    if (o.flow == PVMA_DUPLEX)
-        o.contract.back_wanted = o.contract.back_minimum = bandwidth;
+    pvma_reader_service(r, &o.service, &o.contract);
     struct pvma_topo_pvc *pvc = pvma_reader_more((void **)&r->t->pvcs, &r->t->pvc_count, sizeof *pvc);
     *pvc = (struct pvma_topo_pvc){r->line, (unsigned)from, (unsigned)to, o.contract};
 }

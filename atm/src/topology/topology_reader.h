@@ -76,6 +76,27 @@ char *pvma_reader_take(struct pvma_reader *r, unsigned first, const char *key);
 /* The value of a word "key=value"; NULL when its key differs. */
 const char *pvma_reader_value(const char *word, const char *key);
 
+/* ---- services of VCs: the options of `pvc` and `source` ---- */
+
+struct pvma_reader_service {
+    int service; /* enum pvma_service */
+    int64_t peak_bps, mean_bps, minimum_bps, initial_bps;
+    uint32_t burst_cells;
+};
+
+#define PVMA_SERVICE_OPTIONS(type, member)                                                                             \
+    {"service", PVMA_OPTION_CHOICE, offsetof(type, member.service), 0, 0, "ubr|vbr|abr"},                              \
+        {"peak", PVMA_OPTION_RATE, offsetof(type, member.peak_bps), 0, 0, NULL},                                       \
+        {"mean", PVMA_OPTION_RATE, offsetof(type, member.mean_bps), 0, 0, NULL},                                       \
+        {"burst", PVMA_OPTION_COUNT, offsetof(type, member.burst_cells), 0, 1000000, NULL},                            \
+        {"mcr", PVMA_OPTION_RATE, offsetof(type, member.minimum_bps), 0, 0, NULL},                                     \
+    {                                                                                                                  \
+        "icr", PVMA_OPTION_RATE, offsetof(type, member.initial_bps), 0, 0, NULL                                        \
+    }
+
+/* Checks them, and puts them into a contract whose flow is set. */
+void pvma_reader_service(struct pvma_reader *r, const struct pvma_reader_service *from, struct pvma_contract *contract);
+
 /* ---- one parser for each kind of line, in topology_lines.c, or in a file with its name ---- */
 
 void pvma_read_profile(struct pvma_reader *r);
@@ -85,5 +106,11 @@ void pvma_read_link(struct pvma_reader *r);
 void pvma_read_pvc(struct pvma_reader *r);
 void pvma_read_source(struct pvma_reader *r);
 void pvma_read_failure(struct pvma_reader *r);
+void pvma_read_overlay(struct pvma_reader *r);
+void pvma_read_server(struct pvma_reader *r);
+void pvma_read_station(struct pvma_reader *r);
+
+/* At the end: gives each station its server, and complains about an overlay that lacks a part. */
+void pvma_topology_attach(struct pvma_reader *r);
 
 #endif

@@ -61,12 +61,32 @@ static struct pvma_topo_source *new_source(struct pvma_reader *r, const char *na
     return source;
 }
 
-/* Where sources are: their names, the nodes at which they are, and the hosts to which they send. */
+/* Where sources are: their names, the nodes at which they are, the hosts to which they send, and by what VCs. */
 struct places {
     struct pvma_range names, from, to;
     bool in_switch;
     const char *to_name;
+    struct pvma_contract contract;
 };
+
+/* What the words of a line set. */
+struct source_options {
+    struct pvma_source_options source;
+    struct pvma_reader_service service;
+};
+
+/* A source at hosts has VCs of a service; its ABR cells are controlled, so their VCs are duplex. */
+static struct pvma_contract contract_of(struct pvma_reader *r, const struct source_options *o, bool in_switch)
+{
+    struct pvma_contract contract = {.aal = PVMA_AAL_RAW,
+                                     .flow = o->service.service == PVMA_ABR ? PVMA_DUPLEX : PVMA_SIMPLEX};
+    const struct pvma_reader_service *s = &o->service;
+    pvma_reader_service(r, s, &contract);
+    if (in_switch && (s->service || s->peak_bps || s->mean_bps || s->burst_cells))
+        pvma_reader_complain(r, r->line,
+                             "a source in a switch has no VC, so it has no service and no peak, mean, burst");
+    return contract;
+}
 
 static bool add_source(struct pvma_reader *r, const struct places *places, unsigned index,
                        const struct pvma_source_options *o)
@@ -83,6 +103,7 @@ static bool add_source(struct pvma_reader *r, const struct places *places, unsig
     source->in_switch = places->in_switch;
     source->from = (unsigned)node;
     source->options = *o;
+    source->contract = places->contract;
     if (places->in_switch)
         return true;
     snprintf(source->to_name, sizeof source->to_name, "%s", places->to_name);
@@ -91,7 +112,7 @@ static bool add_source(struct pvma_reader *r, const struct places *places, unsig
 
 void pvma_read_source(struct pvma_reader *r)
 {
-#define FIELD(name) offsetof(struct pvma_source_options, name)
+#define FIELD(name) offsetof(struct source_options, source.name)
     static const struct pvma_option options[] = {
         {"type", PVMA_OPTION_CHOICE, FIELD(type), 0, 0, "cbr|poisson|onoff|bernoulli"},
         {"rate", PVMA_OPTION_RATE, FIELD(rate_bps), 0, 0, NULL},
@@ -103,17 +124,18 @@ void pvma_read_source(struct pvma_reader *r)
         {"start", PVMA_OPTION_TIME, FIELD(start), 0, 0, NULL},
         {"stop", PVMA_OPTION_TIME, FIELD(stop), 0, 0, NULL},
         {"copy", PVMA_OPTION_CHANCE, FIELD(copy), 0, 0, NULL},
+        PVMA_SERVICE_OPTIONS(struct source_options, service),
         {0}};
 #undef FIELD
-    struct pvma_source_options o = {.copy = 0.5};
+    struct source_options o = {.source.copy = 0.5};
     char *at = pvma_reader_take(r, 2, "at"), *from = pvma_reader_take(r, 2, "from"), *to = pvma_reader_take(r, 2, "to");
     pvma_reader_options(r, 2, options, &o);
-    check_options(r, &o);
+    check_options(r, &o.source);
     if (at ? from || to : !from || !to) {
         pvma_reader_complain(r, r->line, "give its place: at=SWITCH, or from=HOST to=HOST");
         return;
     }
-    struct places places = {.in_switch = at != NULL, .to_name = to};
+    struct places places = {.in_switch = at != NULL, .to_name = to, .contract = contract_of(r, &o, at != NULL)};
     if (!pvma_range_parse(r, r->word[1], &places.names) || !pvma_range_parse(r, at ? at : from, &places.from) ||
         (to && !pvma_range_parse(r, to, &places.to)))
         return;
@@ -123,6 +145,6 @@ void pvma_read_source(struct pvma_reader *r)
         return;
     }
     for (unsigned i = 0; i < places.names.count; i++)
-        if (!add_source(r, &places, i, &o))
+        if (!add_source(r, &places, i, &o.source))
             return;
 }

@@ -103,6 +103,7 @@ struct pvmc_frame *pvmc_frame_take(struct pvmc_mem *mem)
     f->refs = 1;
     f->piece_count = 0;
     f->mem = mem;
+    f->item_bytes = 0;
     f->fd = -1;
     return f;
 }

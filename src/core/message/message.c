@@ -17,6 +17,7 @@ static inline void clear(struct pvmc_message *m)
 {
     m->refs = 1;
     m->length = m->position = 0;
+    m->items = 0;
     memset(&m->inplace, 0, offsetof(struct pvmc_message, segment) - offsetof(struct pvmc_message, inplace));
 }
 
@@ -77,6 +78,7 @@ void pvmc_message_renew(struct pvmc_message *m, uint32_t enc)
     bool keep = mem && mem->refs == 1 && !mem->release && mem->capacity <= KEPT_BYTES && enc != PVMC_ENC_INPLACE;
     if (__builtin_expect(keep && !m->inplace_capacity, 1)) {
         m->length = m->position = 0;
+        m->items = 0;
         m->envelope = (struct pvmc_envelope){.enc = enc, .dsig = pvmc_dsig_own()};
         return;
     }
@@ -192,6 +194,7 @@ struct pvmc_frame *pvmc_message_frame(struct pvmc_message *m, uint64_t offset, s
         return NULL;
     f->h = (struct pvmc_frame_header){
         .length = (uint32_t)length, .envelope = m->envelope, .seq = seq, .body_length = bytes, .offset = offset};
+    f->item_bytes = m->items & -m->items; /* the smallest, of which all others are multiples */
     if (inplace) {
         f->h.enc = m->dsig;
         f->h.length = (uint32_t)add_segments(f, m, offset, length);

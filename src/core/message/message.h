@@ -29,6 +29,7 @@ struct pvmc_message {
     struct pvmc_mem *mem;  /* the body, contiguous; may be NULL while empty */
     uint64_t length;       /* bytes of body */
     uint64_t position;     /* of the next unpack */
+    unsigned items;        /* sizes of the items packed, in bytes, which are powers of 2: their sum without carry */
     struct iovec *inplace; /* in-place message: the user's data in order; mem stays NULL until the sender unpacks it */
     unsigned inplace_count, inplace_capacity;
     uint64_t inplace_length; /* total bytes of `inplace` */
@@ -136,15 +137,16 @@ static inline uint8_t *pvmc_message_room(struct pvmc_message *m, size_t length)
 }
 
 /*
- * The fast path of pvmc_message_pack(), inline: `length` contiguous bytes in our own format. False: nothing was done;
- * call pvmc_message_pack(), which packs them or returns the error.
+ * The fast path of pvmc_message_pack(), inline: `length` contiguous bytes, items of `item` bytes, in our own format.
+ * False: nothing was done; call pvmc_message_pack(), which packs them or returns the error.
  */
-static inline bool pvmc_message_append(struct pvmc_message *m, const void *data, size_t length)
+static inline bool pvmc_message_append(struct pvmc_message *m, const void *data, size_t length, unsigned item)
 {
     bool is_copied = m->enc <= PVMC_ENC_DEFAULT; /* neither in place nor PVMC_ENC_TRACE */
     uint8_t *to = m->dsig == pvmc_dsig_own() && is_copied ? pvmc_message_room(m, length) : NULL;
     if (!to)
         return false;
+    m->items |= item;
     pvmc_copy_in(to, data, length);
     return true;
 }

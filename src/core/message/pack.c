@@ -159,6 +159,7 @@ int pvmc_message_pack(struct pvmc_message *m, int type, const void *data, int n,
         return PVMC_EUNSUPPORTED;
     if (!n)
         return 0;
+    m->items |= (unsigned)item;
     if (pvmc_message_is_inplace(m))
         return pack_inplace(m, data, (size_t)n * item);
     if (m->dsig != pvmc_dsig_own())
@@ -200,6 +201,7 @@ int pvmc_message_pack_string(struct pvmc_message *m, const char *text)
     if (!to)
         return PVMC_ENOMEM;
     int status = pvmc_convert_to(PVM_INT, pvmc_dsig_own(), &told, m->dsig, to, 1, 1);
+    m->items |= (unsigned)prefix;
     if (status)
         m->length -= prefix + length;
     else

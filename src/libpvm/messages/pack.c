@@ -78,7 +78,7 @@ static inline struct pvmc_message *plain(const struct pvmi_active *active, const
     int pvm_pk##name(ctype *data, int n, int stride)                                                                   \
     {                                                                                                                  \
         struct pvmc_message *m = plain(&pvmi_send_buffer, data, n, stride);                                            \
-        if (m && pvmc_message_append(m, data, (size_t)n * count * sizeof *data))                                       \
+        if (m && pvmc_message_append(m, data, (size_t)n * count * sizeof *data, count * sizeof *data))                 \
             return 0;                                                                                                  \
         return pack_##name(data, n, stride);                                                                           \
     }                                                                                                                  \

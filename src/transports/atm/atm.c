@@ -8,6 +8,12 @@
 #include "core/log.h"
 #include "atm_transport.h"
 
+/*
+ * PC-AAL's cells can be read one by one, but each frame has one for its header, and wakes the receiver. So a frame has
+ * some forty, of whole items of 8 and 16 bytes.
+ */
+#define CELLS_FRAME_BYTES 1056
+
 /* ---- availability ---- */
 
 static bool is_virtual; /* of the network that atm_available() saw last */
@@ -15,8 +21,11 @@ static bool is_virtual; /* of the network that atm_available() saw last */
 static int atm_available(char *why, size_t size)
 {
     const struct pvmt_atm_library *library = pvmt_atm_library(why, size);
+    Atm_protocol protocol;
     if (!library)
         return PVMC_ENOTFOUND;
+    if (pvmt_atm_protocol(&protocol, why, size))
+        return PVMC_EPARAM;
     int clock = library->sim_look();
     is_virtual = clock == ATM_CLOCK_VIRTUAL;
     if (clock == ATM_CLOCK_REAL)
@@ -34,12 +43,14 @@ static int atm_available(char *why, size_t size)
 /* A simulated network is used only if PVM_TRANSPORT names it. */
 static void atm_query(const struct pvmt_transport *t, struct pvmt_attributes *out)
 {
-    bool has_clock = t ? ((const struct atm_transport *)t)->is_virtual : is_virtual;
-    *out = (struct pvmt_attributes){.frame_max = PVMC_FRAME_PAYLOAD_MAX,
+    const struct atm_transport *open = (const struct atm_transport *)t;
+    bool has_clock = t ? open->is_virtual : is_virtual, by_cells = t && open->protocol > atm_sscop;
+    *out = (struct pvmt_attributes){.frame_max = by_cells ? CELLS_FRAME_BYTES : PVMC_FRAME_PAYLOAD_MAX,
                                     .copy_max = PVMC_FRAME_PAYLOAD_MAX,
                                     .latency_ns = 1000000,
                                     .bandwidth_mbs = 10,
                                     .by_name_only = true,
+                                    .early = by_cells,
                                     .secrecy = "in the clear",
                                     .has_clock = has_clock};
 }
@@ -71,6 +82,10 @@ static int open_carrier(struct pvmt_datagram *base)
     char why[256];
     t->door.fd = -1;
     t->library = pvmt_atm_library(why, sizeof why);
+    if (pvmt_atm_protocol(&t->protocol, why, sizeof why)) {
+        pvmc_log_once(PVMC_LOG_ERROR, "%s", why);
+        return PVMC_EPARAM;
+    }
     int clock = t->library ? t->library->sim_clock() : -1;
     if (clock < 0)
         return PVMC_EUNREACHABLE;

@@ -1,15 +1,17 @@
 /*
  * atm_transport.h - the parts of the transport atm and what they share. It carries the packets of datagram/ over
- * virtual circuits of the simulated network.
+ * virtual circuits of the simulated network, or frames over its assured protocols (PVM_ATM_PROTOCOL).
  *
  *  atm.c       the tables of functions, opening and closing
  *  link.c      the circuit of a link
+ *  assured.c   its bytes, if an assured protocol carries them
  *  move.c      events of descriptors, and waiting
  *  tree.c      point-to-multipoint circuits from here, for frames to several links at once
  *  leaf.c      point-to-multipoint circuits of peers, which lead here
  *  clock.c     the network's virtual time as the process's clock
  *  route.c     what the daemons' route costs in that time
  *  offer.c     what the two sides exchange before the first packet
+ *  protocol.c  PVM_ATM_PROTOCOL
  *  library.c   the Fore API
  */
 #ifndef PVMT_ATM_TRANSPORT_H
@@ -20,6 +22,7 @@
 #include "transports/datagram/datagram.h"
 #include "library.h"
 #include "offer.h"
+#include "protocol.h"
 
 #define ATM_HOST_MAX     64 /* bytes of a name */
 #define ATM_PACKET_MAX   65535
@@ -47,6 +50,7 @@ struct atm_link {
     bool is_in_tree;
     int fd; /* first the listener, then the connection; -1: closed */
     struct pvmt_atm_offer own, peer;
+    uint32_t item_bytes; /* of what was written last to an assured link; 0: nothing yet */
 };
 
 enum atm_tree_state {
@@ -88,13 +92,14 @@ struct atm_transport {
     char host[ATM_HOST_MAX]; /* PVM_ATM_HOST; "": the network chooses */
     uint32_t mtu;
     Aal_type aal;
-    struct atm_leaf door; /* takes the peers' multicast calls; fd -1: not open */
+    Atm_protocol protocol; /* of all links */
+    struct atm_leaf door;  /* takes the peers' multicast calls; fd -1: not open */
     Atm_sap door_asap;
     struct atm_leaf *leaves;
     struct atm_tree trees[ATM_TREES_MAX];
     uint64_t joints, tree_calls; /* counters */
     struct atm_joint *joint;     /* the packet that is being assembled; NULL: each link sends its own */
-    uint8_t packet[ATM_PACKET_MAX];
+    uint8_t packet[ATM_PACKET_MAX], arrived[ATM_PACKET_MAX];
 };
 
 extern const struct pvmt_transport_ops pvmt_atm_ops;
@@ -107,6 +112,14 @@ int pvmt_atm_link_join(struct pvmt_datagram_link *base, const uint8_t *blob, siz
 int pvmt_atm_link_joined(struct pvmt_datagram_link *base, const uint8_t *reply, size_t length);
 void pvmt_atm_link_leave(struct pvmt_datagram_link *base);
 int pvmt_atm_link_emit(struct pvmt_endpoint *ep, const struct iovec *pieces, unsigned count);
+
+/* ---- assured.c ---- */
+
+/* Chooses the protocol of a new descriptor. 0 or PVMC_EUNSUPPORTED. */
+int pvmt_atm_assure(struct atm_link *l);
+
+/* Like pvmt_datagram_connect(). */
+int pvmt_atm_connect_assured(struct atm_link *l);
 
 /* ---- tree.c ---- */
 

@@ -14,6 +14,9 @@
 #define PVMT_ATM_CALLS(X)                                                                                              \
     X(open)                                                                                                            \
     X(bind)                                                                                                            \
+    X(assure)                                                                                                          \
+    X(item)                                                                                                            \
+    X(low_water)                                                                                                       \
     X(listen)                                                                                                          \
     X(accept)                                                                                                          \
     X(reject)                                                                                                          \

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include "core/error.h"
+#include "core/log.h"
 #include "atm_transport.h"
 
 #define WINDOW_MAX   16 /* limit of packets in the network's queue for a slow reader */
@@ -55,10 +56,12 @@ static int open_descriptor(struct atm_link *l, int callers)
 {
     struct atm_transport *t = transport_of(l);
     l->fd = t->library->open(t->host, O_NONBLOCK, NULL);
-    if (l->fd < 0 || t->library->bind(l->fd, 0, &l->own.endpoint.asap, callers) ||
-        find_address(t, &l->own.endpoint.nsap))
+    if (l->fd < 0)
         return system_error();
-    return 0;
+    int rc = pvmt_atm_assure(l);
+    if (!rc && (t->library->bind(l->fd, 0, &l->own.endpoint.asap, callers) || find_address(t, &l->own.endpoint.nsap)))
+        rc = system_error();
+    return rc;
 }
 
 /* ---- outgoing packets ---- */
@@ -85,9 +88,10 @@ int pvmt_atm_link_emit(struct pvmt_endpoint *ep, const struct iovec *pieces, uns
 static int start(struct atm_link *l, int callers)
 {
     struct atm_transport *t = transport_of(l);
-    pvmt_atm_door_open(t);
-    l->own =
-        (struct pvmt_atm_offer){.mtu = t->mtu, .aal = t->aal, .leaf_asap = t->door_asap, .incarnation = l->base.own};
+    if (!t->protocol) /* assured connections are point to point */
+        pvmt_atm_door_open(t);
+    l->own = (struct pvmt_atm_offer){
+        .mtu = t->mtu, .aal = t->aal, .protocol = t->protocol, .leaf_asap = t->door_asap, .incarnation = l->base.own};
     l->watch.ready = ready;
     return open_descriptor(l, callers);
 }
@@ -100,8 +104,7 @@ static uint32_t window_for(uint32_t packet_bytes)
     return window;
 }
 
-/* The peer is known: starts the reliable connection. */
-static int begin(struct atm_link *l, enum atm_state state)
+static int connect_reliable(struct atm_link *l)
 {
     struct atm_transport *t = transport_of(l);
     uint32_t packet_bytes = l->own.mtu < l->peer.mtu ? l->own.mtu : l->peer.mtu, window = window_for(packet_bytes);
@@ -112,7 +115,27 @@ static int begin(struct atm_link *l, enum atm_state state)
                                                     .retry_max_us = RETRY_MAX_US,
                                                     .ack_delay_us = t->is_virtual ? VIRTUAL_ACK_DELAY_US : ACK_DELAY_US,
                                                     .dead_after_us = t->base.dead_after_us};
-    int rc = pvmt_datagram_connect(&l->base, &settings, l->peer.incarnation);
+    return pvmt_datagram_connect(&l->base, &settings, l->peer.incarnation);
+}
+
+/* Both sides must use the same protocol. 0 or PVMC_EUNSUPPORTED, logged. */
+static int compare_protocols(const struct atm_link *l)
+{
+    if (l->own.protocol == l->peer.protocol)
+        return 0;
+    pvmc_log_once(PVMC_LOG_WARNING,
+                  "no direct ATM link: the peer has PVM_ATM_PROTOCOL=%s, this task %s, and both must have the same",
+                  pvmt_atm_protocol_name(l->peer.protocol), pvmt_atm_protocol_name(l->own.protocol));
+    return PVMC_EUNSUPPORTED;
+}
+
+/* The peer is known: starts the connection. */
+static int begin(struct atm_link *l, enum atm_state state)
+{
+    struct atm_transport *t = transport_of(l);
+    int rc = compare_protocols(l);
+    if (!rc)
+        rc = t->protocol ? pvmt_atm_connect_assured(l) : connect_reliable(l);
     if (!rc)
         rc = watch(l);
     l->state = state;
@@ -212,6 +235,10 @@ static int take_answer(struct atm_link *l)
 static int take_packet(struct atm_link *l)
 {
     struct atm_transport *t = transport_of(l);
+    if (t->protocol) {
+        pvmt_datagram_hear(&l->base);
+        return 1;
+    }
     int n = t->library->recv(l->fd, (char *)t->packet, sizeof t->packet);
     if (n < 0 && errno == EAGAIN)
         return 0;

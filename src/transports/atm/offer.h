@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include "transports/transport.h"
 #include "fore_atm.h"
+#include "protocol.h"
 
 #define PVMT_ATM_MTU_MIN 256
 
@@ -16,6 +17,7 @@ struct pvmt_atm_offer {
     Atm_endpoint endpoint; /* offer: where it listens; reply: where it calls from */
     uint32_t incarnation;  /* of this end; not 0 */
     uint32_t mtu;          /* bytes; the smaller of both sides' values applies */
+    Atm_protocol protocol; /* must be that of the other side */
     Aal_type aal;          /* in the offer: that of the connection */
     Atm_sap leaf_asap;     /* where it accepts multicast calls; 0: it does not */
 };

@@ -353,7 +353,7 @@ static int check(struct pvmt_endpoint **eps, unsigned count)
     int rc = 0;
     for (unsigned i = 0; i < count; i++) {
         const struct pvmt_datagram_link *l = (struct pvmt_datagram_link *)eps[i];
-        if (l->dead || l->over || l->frames.wrong || (l->frames.reliable && pvmw_reliable_is_dead(l->frames.reliable)))
+        if (l->dead || l->over || pvmt_frames_are_over(&l->frames))
             return PVMC_EDOWN;
         if (!pvmt_frames_have_room(&l->frames))
             rc = PVMC_EAGAIN;

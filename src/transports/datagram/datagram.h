@@ -1,9 +1,9 @@
 /*
  * datagram.h - a transport over a carrier that may lose packets: the common part of dp and atm.
  *
- * It manages the links, each with a reliable connection, and their timers, sends acknowledgements before the process
- * sleeps, and keeps the memory of a dead link until nobody on the stack can be using it. The carrier finds a packet's
- * path and moves the packet.
+ * It manages the links, each with a reliable connection (or an assured one of the carrier's), and their timers, sends
+ * acknowledgements before the process sleeps, and keeps the memory of a dead link until nobody on the stack can be
+ * using it. The carrier finds a packet's path and moves the packet.
  *
  * A carrier's transport begins with struct pvmt_datagram, its link with struct pvmt_datagram_link. Its table of
  * transport.h names the functions below, or functions of its own that call them.
@@ -11,6 +11,7 @@
  *  datagram.c  opening, progress, waiting, closing
  *  link.c      life cycle of a link
  *  frames.c    its frames, on the reliable connection
+ *  assured.c   its frames, on a connection of the carrier's that loses nothing
  */
 #ifndef PVMT_DATAGRAM_H
 #define PVMT_DATAGRAM_H
@@ -128,6 +129,12 @@ struct pvmt_datagram_link *pvmt_datagram_find(struct pvmt_datagram *t, uint32_t 
  * link is lost: PVMC_ETIMEOUT.
  */
 int pvmt_datagram_connect(struct pvmt_datagram_link *l, const struct pvmw_reliable_settings *settings, uint32_t peer);
+
+/* The same for a connection of the carrier's that loses nothing: it calls pvmt_datagram_hear() instead of _take(). */
+int pvmt_datagram_connect_assured(struct pvmt_datagram_link *l, const struct pvmt_assured_carrier *assured);
+
+/* Something has arrived for an assured link, or there is room again. */
+void pvmt_datagram_hear(struct pvmt_datagram_link *l);
 
 /* Packets can be sent from now on: sends the first probe. */
 void pvmt_datagram_up(struct pvmt_datagram_link *l);

@@ -4,8 +4,6 @@
 #include "core/error.h"
 #include "core/log.h"
 
-#define RESUME_AT (PVMW_RELIABLE_MESSAGES_MAX / 2) /* tx_ready comes when only this many frames are unacknowledged */
-
 /* ---- sending ---- */
 
 static int emit(void *arg, const struct iovec *pieces, unsigned count)
@@ -53,7 +51,7 @@ static void sent(void *arg, void *message)
 /* Adds the frame to the unacknowledged ones; NULL: *rc is the reason. */
 static struct pvmt_frames_out *enter(struct pvmt_frames *l, struct pvmc_frame *f, uint64_t joint, int *rc)
 {
-    *rc = l->reliable && (l->wrong || pvmw_reliable_is_dead(l->reliable)) ? PVMC_EDOWN : 0;
+    *rc = l->reliable && pvmt_frames_are_over(l) ? PVMC_EDOWN : 0;
     if (!*rc && !pvmt_frames_have_room(l)) {
         l->refused = true;
         *rc = PVMC_EAGAIN;
@@ -67,9 +65,18 @@ static struct pvmt_frames_out *enter(struct pvmt_frames *l, struct pvmc_frame *f
     return o;
 }
 
+static int send_assured(struct pvmt_frames *l, struct pvmc_frame *f)
+{
+    int rc = pvmt_assured_send(l->assured, f);
+    l->refused = l->refused || rc == PVMC_EAGAIN;
+    return rc;
+}
+
 int pvmt_frames_send(struct pvmt_frames *l, struct pvmc_frame *f, int64_t now_us)
 {
     int rc;
+    if (l->assured)
+        return send_assured(l, f);
     struct pvmt_frames_out *o = enter(l, f, 0, &rc);
     return o ? pvmw_reliable_send(l->reliable, o, PVMC_FRAME_HEADER_BYTES + f->h.length, now_us) : rc;
 }
@@ -193,8 +200,18 @@ int pvmt_frames_open(struct pvmt_frames *l, struct pvmt_endpoint *ep, const stru
     return l->reliable ? 0 : PVMC_ENOMEM;
 }
 
+int pvmt_frames_open_assured(struct pvmt_frames *l, struct pvmt_endpoint *ep,
+                             const struct pvmt_assured_carrier *carrier)
+{
+    l->ep = ep;
+    l->assured = pvmt_assured_new(carrier, ep);
+    return l->assured ? 0 : PVMC_ENOMEM;
+}
+
 void pvmt_frames_close(struct pvmt_frames *l)
 {
+    pvmt_assured_free(l->assured);
+    l->assured = NULL;
     if (l->reliable)
         pvmw_reliable_free(l->reliable);
     l->reliable = NULL;
@@ -212,14 +229,64 @@ static int why_down(const struct pvmt_frames *l)
     return whole && !l->in_payload && !l->header_have ? 0 : PVMC_EDOWN;
 }
 
-int pvmt_frames_progress(struct pvmt_frames *l, int64_t now_us, int *reason)
+void pvmt_frames_end(struct pvmt_frames *l, bool tell, int64_t now_us)
 {
-    int n = l->wrong ? PVMC_EDOWN : pvmw_reliable_progress(l->reliable, now_us);
-    if (n < 0) {
-        *reason = l->wrong ? l->wrong : why_down(l);
+    l->silent = true;
+    if (l->assured)
+        l->assured->silent = true;
+    else if (tell)
+        pvmw_reliable_end(l->reliable, now_us);
+}
+
+bool pvmt_frames_are_over(const struct pvmt_frames *l)
+{
+    if (l->assured)
+        return l->assured->over;
+    return l->wrong || (l->reliable && pvmw_reliable_is_dead(l->reliable));
+}
+
+int64_t pvmt_frames_due_us(const struct pvmt_frames *l)
+{
+    return l->assured ? PVMW_RELIABLE_NEVER : pvmw_reliable_due_us(l->reliable);
+}
+
+void pvmt_frames_hear(struct pvmt_frames *l)
+{
+    pvmt_assured_hear(l->assured);
+}
+
+/* Sends what can be sent. The number of events, or PVMC_EDOWN with *reason. */
+static int advance(struct pvmt_frames *l, int64_t now_us, int *reason)
+{
+    int n = l->assured ? pvmt_assured_flush(l->assured)
+            : l->wrong ? PVMC_EDOWN
+                       : pvmw_reliable_progress(l->reliable, now_us);
+    if (l->assured && l->assured->over) {
+        *reason = pvmt_assured_reason(l->assured);
         return PVMC_EDOWN;
     }
-    if (l->refused && !l->silent && pvmw_reliable_is_met(l->reliable) && pvmt_frames_pending(l) <= RESUME_AT) {
+    if (n < 0)
+        *reason = l->wrong ? l->wrong : why_down(l);
+    return n;
+}
+
+/* tx_ready comes when only this many frames are pending. */
+static size_t resume_at(const struct pvmt_frames *l)
+{
+    return (l->assured ? PVMT_ASSURED_QUEUE_MAX : PVMW_RELIABLE_MESSAGES_MAX) / 2;
+}
+
+static bool is_met(const struct pvmt_frames *l)
+{
+    return l->assured || pvmw_reliable_is_met(l->reliable);
+}
+
+int pvmt_frames_progress(struct pvmt_frames *l, int64_t now_us, int *reason)
+{
+    int n = advance(l, now_us, reason);
+    if (n < 0)
+        return PVMC_EDOWN;
+    if (l->refused && !l->silent && is_met(l) && pvmt_frames_pending(l) <= resume_at(l)) {
         struct pvmt_transport *t = l->ep->transport;
         l->refused = false;
         t->callbacks->tx_ready(t->arg, l->ep);

@@ -19,9 +19,8 @@ static void retire(struct pvmt_datagram_link *l)
     struct pvmt_datagram *t = transport_of(l);
     if (l->dead)
         return;
-    l->dead = l->frames.silent = true;
-    if (l->up && t->pid == getpid())
-        pvmw_reliable_end(l->frames.reliable, t->now_us);
+    l->dead = true;
+    pvmt_frames_end(&l->frames, l->up && t->pid == getpid(), t->now_us);
     pvmt_datagram_flush(t); /* before the frames that it may refer to are freed */
     t->carrier->leave(l);
     if (t->last == l)
@@ -160,7 +159,7 @@ int pvmt_datagram_joined(struct pvmt_endpoint *ep, const uint8_t *reply, size_t 
     struct pvmt_datagram_link *l = (struct pvmt_datagram_link *)ep;
     struct pvmt_datagram *t = transport_of(l);
     t->now_us = pvmc_clock_us();
-    int rc = l->frames.reliable || l->dead ? PVMC_EEXISTS : t->carrier->joined(l, reply, length);
+    int rc = pvmt_frames_is_open(&l->frames) || l->dead ? PVMC_EEXISTS : t->carrier->joined(l, reply, length);
     if (rc)
         return rc;
     l->frames.refused = true; /* tx_ready is due even if no frame was refused */
@@ -168,10 +167,10 @@ int pvmt_datagram_joined(struct pvmt_endpoint *ep, const uint8_t *reply, size_t 
     return 0;
 }
 
-int pvmt_datagram_connect(struct pvmt_datagram_link *l, const struct pvmw_reliable_settings *settings, uint32_t peer)
+/* Handles the result of opening the connection. */
+static int opened(struct pvmt_datagram_link *l, int rc)
 {
     const struct pvmt_datagram *t = transport_of(l);
-    int rc = pvmt_frames_open(&l->frames, &l->ep, settings, l->own, peer, t->carrier->emit);
     if (rc)
         return rc;
     l->up_until_us = t->now_us + t->dead_after_us;
@@ -179,16 +178,28 @@ int pvmt_datagram_connect(struct pvmt_datagram_link *l, const struct pvmw_reliab
     return 0;
 }
 
+int pvmt_datagram_connect(struct pvmt_datagram_link *l, const struct pvmw_reliable_settings *settings, uint32_t peer)
+{
+    const struct pvmt_datagram *t = transport_of(l);
+    return opened(l, pvmt_frames_open(&l->frames, &l->ep, settings, l->own, peer, t->carrier->emit));
+}
+
+int pvmt_datagram_connect_assured(struct pvmt_datagram_link *l, const struct pvmt_assured_carrier *assured)
+{
+    return opened(l, pvmt_frames_open_assured(&l->frames, &l->ep, assured));
+}
+
 void pvmt_datagram_up(struct pvmt_datagram_link *l)
 {
     l->up = true;
-    pvmw_reliable_greet(l->frames.reliable, transport_of(l)->now_us);
+    if (l->frames.reliable)
+        pvmw_reliable_greet(l->frames.reliable, transport_of(l)->now_us);
     pvmt_datagram_touch(l);
 }
 
 void pvmt_datagram_set_timer(struct pvmt_datagram_link *l)
 {
-    int64_t due_us = l->up ? pvmw_reliable_due_us(l->frames.reliable) : l->up_until_us;
+    int64_t due_us = l->up ? pvmt_frames_due_us(&l->frames) : l->up_until_us;
     pvmw_timers_set(&transport_of(l)->timers, &l->timer, due_us);
 }
 
@@ -216,10 +227,16 @@ int pvmt_datagram_take(struct pvmt_datagram_link *l, const uint8_t *packet, size
     return pvmt_frames_take(&l->frames, packet, length, transport_of(l)->now_us);
 }
 
+void pvmt_datagram_hear(struct pvmt_datagram_link *l)
+{
+    pvmt_datagram_touch(l);
+    pvmt_frames_hear(&l->frames);
+}
+
 static void note_debt(struct pvmt_datagram_link *l)
 {
     struct pvmt_datagram *t = transport_of(l);
-    if (l->owing || !pvmw_reliable_owes(l->frames.reliable))
+    if (l->owing || !l->frames.reliable || !pvmw_reliable_owes(l->frames.reliable))
         return;
     l->owing = true;
     l->next_owing = t->owing;

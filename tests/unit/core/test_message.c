@@ -364,8 +364,39 @@ START_TEST(views_of_others_memory_are_refused)
 }
 END_TEST
 
-UNIT_MAIN("message", a_new_message_is_empty, an_empty_message_is_one_frame, a_body_is_cut_and_put_together,
-          a_frame_is_never_over_its_limit, frames_outlive_their_message, packing_after_sending_leaves_frames_alone,
-          in_place_data_is_sent_from_where_it_is, in_place_segments_are_cut_into_frames, adjoining_segments_are_one,
-          in_place_segments_are_limited, beyond_4_gib, impossible_bodies_are_refused, in_place_does_not_arrive,
-          a_view_is_where_the_body_is, views_of_others_memory_are_refused)
+static unsigned items_of(struct pvmc_message *m)
+{
+    struct pvmc_frame *f = pvmc_message_frame(m, 0, 1000, 1);
+    unsigned bytes = f->item_bytes;
+    pvmc_frame_unref(f);
+    return bytes;
+}
+
+START_TEST(frames_tell_the_size_of_items)
+{
+    double x[4] = {0};
+    struct pvmc_message *m = new_message(PVMC_ENC_DEFAULT), *inplace = new_message(PVMC_ENC_INPLACE);
+    ck_assert_uint_eq(items_of(m), 0); /* nobody knows */
+    ck_assert_int_eq(pvmc_message_pack(m, PVM_DCPLX, x, 2, 1), 0);
+    ck_assert_uint_eq(items_of(m), 16);
+    ck_assert_int_eq(pvmc_message_pack(m, PVM_DOUBLE, x, 4, 1), 0);
+    ck_assert_uint_eq(items_of(m), 8);
+    ck_assert(pvmc_message_append(m, x, 4, 4));
+    ck_assert_uint_eq(items_of(m), 4);
+    ck_assert_int_eq(pvmc_message_pack(m, PVM_BYTE, x, 1, 1), 0);
+    ck_assert_uint_eq(items_of(m), 1);
+    pvmc_message_renew(m, PVMC_ENC_DEFAULT);
+    ck_assert_uint_eq(items_of(m), 0);
+    ck_assert_int_eq(pvmc_message_pack(inplace, PVM_DOUBLE, x, 4, 1), 0);
+    ck_assert_uint_eq(items_of(inplace), 8);
+    pvmc_message_unref(m);
+    pvmc_message_unref(inplace);
+}
+END_TEST
+
+UNIT_MAIN("message", frames_tell_the_size_of_items, a_new_message_is_empty, an_empty_message_is_one_frame,
+          a_body_is_cut_and_put_together, a_frame_is_never_over_its_limit, frames_outlive_their_message,
+          packing_after_sending_leaves_frames_alone, in_place_data_is_sent_from_where_it_is,
+          in_place_segments_are_cut_into_frames, adjoining_segments_are_one, in_place_segments_are_limited,
+          beyond_4_gib, impossible_bodies_are_refused, in_place_does_not_arrive, a_view_is_where_the_body_is,
+          views_of_others_memory_are_refused)

@@ -22,6 +22,7 @@ static const struct {
     {"serve", command_serve, "serve the network to programs"},
     {"machine", command_machine, "run a program in virtual time: with a network, daemons and hosts of its own"},
     {"exec", command_exec, "run a program on a served network, in its time"},
+    {"overlay", command_overlay, "survey an overlay of servers: hops, times, VCs of connections"},
     {"profiles", command_profiles, "list the built-in host profiles, with the origin of each figure"},
 };
 

@@ -2,7 +2,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include "command.h"
-#include "network/network.h"
+#include "overlay/overlay.h"
 
 enum { KEY_DOT = 256, KEY_LIST };
 
@@ -41,9 +41,20 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static bool is_feasible(const struct pvma_topology *t)
 {
     struct pvma_net *net = pvma_net_new(t, 1);
-    bool feasible = net;
+    struct pvma_overlay *overlay = net && t->overlay.line ? pvma_overlay_new(net, t) : NULL;
+    bool feasible = net && (overlay || !t->overlay.line);
+    pvma_overlay_free(overlay);
     pvma_net_free(net);
     return feasible;
+}
+
+static void summarise(const struct pvma_topology *t)
+{
+    printf("%s: %zu nodes, %zu links, %zu PVCs, %zu sources, %zu profiles", t->name, t->node_count, t->link_count,
+           t->pvc_count, t->source_count, t->profile_count);
+    if (t->overlay.line)
+        printf(", %zu servers in a %s", t->server_count, t->overlay.shape == PVMA_RING ? "ring" : "tree");
+    printf("\n");
 }
 
 static void show(const struct job *job, const struct pvma_topology *t)
@@ -53,8 +64,7 @@ static void show(const struct job *job, const struct pvma_topology *t)
     else if (job->list)
         pvma_topology_list(t, stdout);
     else
-        printf("%s: %zu nodes, %zu links, %zu PVCs, %zu sources, %zu profiles\n", t->name, t->node_count, t->link_count,
-               t->pvc_count, t->source_count, t->profile_count);
+        summarise(t);
 }
 
 int command_topo(int argc, char **argv)

@@ -1,0 +1,92 @@
+/*
+ * early.c - when a task can read a message that another one sends, in virtual time: early COUNT. An ordinary PVM
+ * program sends COUNT numbers to a task on another host, some times. That prints how much later than the first number
+ * it gets the last one, in the last message, as a percentage of a round trip of such messages.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "pvm3.h"
+
+enum { TAG_NUMBERS = 1, TAG_BACK, ROUNDS = 8 };
+
+static double now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* Gets a message and sends one back. Returns how much later than the first number the last one came. */
+static double answer(double *numbers, int count)
+{
+    pvm_recv(-1, TAG_NUMBERS);
+    pvm_upkdouble(numbers, 1, 1);
+    double first_s = now_s();
+    pvm_upkdouble(numbers + 1, count - 1, 1);
+    double last_s = now_s();
+    for (int i = 0; i < count; i++)
+        if (numbers[i] != i) {
+            fprintf(stderr, "early: number %d is %g\n", i, numbers[i]);
+            exit(1);
+        }
+    pvm_initsend(PvmDataRaw);
+    pvm_pkdouble(numbers, count, 1);
+    pvm_send(pvm_parent(), TAG_BACK);
+    return last_s - first_s;
+}
+
+static void serve(double *numbers, int count)
+{
+    double spread_s = 0;
+    for (int i = 0; i < ROUNDS; i++)
+        spread_s = answer(numbers, count);
+    pvm_initsend(PvmDataRaw);
+    pvm_pkdouble(&spread_s, 1, 1);
+    pvm_send(pvm_parent(), TAG_BACK);
+}
+
+static double round_trip_s(int tid, double *numbers, int count)
+{
+    for (int i = 0; i < count; i++)
+        numbers[i] = i;
+    double begun_s = now_s();
+    pvm_initsend(PvmDataRaw);
+    pvm_pkdouble(numbers, count, 1);
+    pvm_send(tid, TAG_NUMBERS);
+    pvm_recv(tid, TAG_BACK);
+    pvm_upkdouble(numbers, count, 1);
+    return now_s() - begun_s;
+}
+
+static int ask(double *numbers, int count, char **argv)
+{
+    struct pvmhostinfo *hosts;
+    int tid, host_count;
+    double spread_s, trip_s = 0;
+    if (pvm_config(&host_count, NULL, &hosts) || host_count != 2)
+        return 1;
+    if (pvm_spawn(argv[0], argv + 1, PvmTaskHost, hosts[1].hi_name, 1, &tid) != 1)
+        return 1;
+    for (int i = 0; i < ROUNDS; i++)
+        trip_s = round_trip_s(tid, numbers, count);
+    pvm_recv(tid, TAG_BACK);
+    pvm_upkdouble(&spread_s, 1, 1);
+    printf("%.0f %% of %.6f s\n", 100 * spread_s / trip_s, trip_s);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int count = argc > 1 ? atoi(argv[1]) : 0, code = 0;
+    double *numbers = malloc(sizeof *numbers * (size_t)(count > 0 ? count : 1));
+    if (count < 2 || !numbers || pvm_mytid() < 0)
+        return 2;
+    if (pvm_parent() > 0)
+        serve(numbers, count);
+    else
+        code = ask(numbers, count, argv);
+    free(numbers);
+    pvm_exit();
+    return code;
+}
