@@ -311,6 +311,13 @@ module pvm
       integer, intent(in) :: encoding
       integer, intent(out) :: bufid
     end subroutine
+    ! clears the send buffer for a new message, which leaves while it is packed
+    subroutine pvmfinitsendto(encoding, tid, msgtag, bufid)
+      integer, intent(in) :: encoding
+      integer, intent(in) :: tid
+      integer, intent(in) :: msgtag
+      integer, intent(out) :: bufid
+    end subroutine
     ! adds data to the send buffer
     subroutine pvmfpack(what, xp, nitem, stride, info)
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: xp

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "dpvm.h"
 #include "pvm3.h"
 
 /* The symbol of a routine for Fortran compilers on Linux. They pass the address of each argument and, after the last
