@@ -29,6 +29,9 @@ int pvm_rotate(void); /* replaces the machine's secret: the number of hosts, whi
 void *pvm_upkview(void *view, int type, int n, void **items);
 int pvm_freeview(void *view);
 
+/* ---- a message that leaves while it is packed; see pvm_initsendto(3) ---- */
+int pvm_initsendto(int encoding, int tid, int tag);
+
 /* ---- tokens, with which daemons join by themselves; see pvm_newtoken(3) ---- */
 enum pvmtokenstate { PvmTokenGood, PvmTokenExpired, PvmTokenUsedUp, PvmTokenRevoked };
 

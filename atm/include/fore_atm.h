@@ -63,7 +63,7 @@ typedef struct Atm_qos_sel {
 /*
  * Protocols that carry data on a duplex connection. atm_native: packets of an AAL, best effort. The others lose nothing
  * and keep no packets: they are a stream of bytes. SSCOP over AAL5; PC-AAL with one item or with several in a cell; and
- * PC-AAL with a second circuit (ECE). Not in the papers of the interface but in the thesis, see atm-protocols(7).
+ * PC-AAL with a second circuit (ECE). Not in the papers of the interface but in the thesis, see atm_assure(3).
  */
 typedef enum Atm_protocol {
     atm_native,
@@ -106,8 +106,8 @@ int atm_item(int fd, u_int bytes);
 
 /*
  * The descriptor of an assured connection becomes readable, and wakes an atm_recv() that waits, when at least so many
- * bytes have arrived (at first 1; at most half the protocol's window counts), or none will follow. A program that knows
- * how much it needs is woken once instead of for each cell. EOPNOTSUPP: fd has not been assured.
+ * bytes have arrived (at first 1; at most 1/64 of the protocol's window counts), or none will follow. A program that
+ * knows how much it needs is woken once instead of for each cell. EOPNOTSUPP: fd has not been assured.
  */
 int atm_low_water(int fd, u_int bytes);
 

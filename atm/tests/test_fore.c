@@ -440,8 +440,10 @@ int main(void)
     network_test_add(s, "packets_go_there_and_back", packets_go_there_and_back, 2);
     network_test_add(s, "callers_queue_up", callers_queue_up, 1);
     network_test_add(s, "simplex_has_one_direction", simplex_has_one_direction, 1);
-    network_test_add(s, "multicast_reaches_all", multicast_reaches_all, 1);
-    network_test_add(s, "bandwidth_is_reserved_or_refused", bandwidth_is_reserved_or_refused, 1);
+    if (!getenv("DPVM_ATM_OVERLAY")) { /* what servers relay is best effort, and has one receiver */
+        network_test_add(s, "multicast_reaches_all", multicast_reaches_all, 1);
+        network_test_add(s, "bandwidth_is_reserved_or_refused", bandwidth_is_reserved_or_refused, 1);
+    }
     network_test_add(s, "descriptors_poll", descriptors_poll, 1);
     network_test_add(s, "wrong_calls_say_why", wrong_calls_say_why, 1);
     network_test_add(s, "no_network_and_no_host_say_so", no_network_and_no_host_say_so, 1);

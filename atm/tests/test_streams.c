@@ -24,10 +24,21 @@ struct trial {
 };
 
 static const struct trial trials[] = {
-    {atm_sscop, "b", "0", true},       {atm_pcaal_1, "b", "0", true},    {atm_pcaal_n, "b", "0", true},
-    {atm_sscop, "b", "0.0005", true},  {atm_pcaal_1, "b", "0.05", true}, {atm_pcaal_n, "b", "0.05", true},
-    {atm_sscop, "a", "0", true},       {atm_pcaal_n, "a", "0", false},   {atm_sscop, "b", "0", false},
+    {atm_sscop, "b", "0", true},
+    {atm_pcaal_1, "b", "0", true},
+    {atm_pcaal_n, "b", "0", true},
+    {atm_ece_switching, "b", "0", true},
+    {atm_ece_duplicating, "b", "0", true},
+    {atm_sscop, "b", "0.0005", true},
+    {atm_pcaal_1, "b", "0.05", true},
+    {atm_pcaal_n, "b", "0.05", true},
+    {atm_ece_switching, "b", "0.05", true},
+    {atm_ece_duplicating, "b", "0.05", true},
+    {atm_sscop, "a", "0", true},
+    {atm_pcaal_n, "a", "0", false},
+    {atm_sscop, "b", "0", false},
     {atm_pcaal_n, "b", "0.01", false},
+    {atm_ece_switching, "b", "0.01", false},
 };
 
 enum { TRIALS = sizeof trials / sizeof trials[0] };
@@ -365,6 +376,32 @@ static int expects_its_own(void *arg)
     return atm_close(fd);
 }
 
+/* A mark that the window can never reach, with one byte in each cell. */
+static int waits_for_too_much(void *arg)
+{
+    int fd = answer(((struct trial *)arg)->protocol);
+    NEED(!atm_low_water(fd, 1 << 20));
+    NEED(receive_pattern(fd, 0, BYTES) == BYTES);
+    return atm_close(fd);
+}
+
+static int sends_single_bytes(void *arg)
+{
+    static char bytes[BYTES];
+    int fd = dial(arg);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = byte_at(i);
+    NEED(!atm_item(fd, 1) && atm_send(fd, bytes, sizeof bytes) == sizeof bytes);
+    return atm_close(fd);
+}
+
+START_TEST(the_low_water_mark_is_within_the_window)
+{
+    setenv("PVM_ATM_WINDOW", "64k", 1);
+    run(&trials[_i], sends_single_bytes, waits_for_too_much);
+}
+END_TEST
+
 START_TEST(both_sides_choose_the_same)
 {
     run(&(struct trial){atm_sscop, _i ? "a" : "b", "0", true}, calls_with_another_protocol, expects_its_own);
@@ -483,10 +520,11 @@ int main(void)
     ADD(what_was_sent_arrives_after_the_close, TRIALS);
     ADD(what_was_sent_survives_the_sender, TRIALS);
     ADD(a_sender_hears_of_the_peers_death, TRIALS);
-    ADD(an_outage_is_not_the_end_of_the_stream, 3);
+    ADD(an_outage_is_not_the_end_of_the_stream, 5);
     ADD(a_full_window_is_not_waited_for, TRIALS);
     ADD(items_arrive_cell_by_cell, 1);
     ADD(the_low_water_mark_is_waited_for, TRIALS);
+    ADD(the_low_water_mark_is_within_the_window, 5);
     ADD(both_sides_choose_the_same, 2);
     ADD(mistakes_have_their_errors, 1);
     ADD(a_program_has_few_assured_endpoints, 1);

@@ -46,7 +46,7 @@ static const struct class
 {
     char letter;
     int n; /* meshes of the finest grid in each direction, a power of two */
-} classes[] = {{'S', 128}, {'T', 256}, {'W', 2048}, {'A', 4096}};
+} classes[] = {{'S', 32}, {'T', 256}, {'W', 2048}, {'A', 4096}};
 
 /* A part of one grid. */
 struct grid {
@@ -508,7 +508,7 @@ static const struct kernel kernel = {
     .purpose = "GENESIS PDE2: Poisson's equation in two dimensions by multigrid.",
     .classes = "SWAT",
     .class_help =
-        "S (128^2 meshes), W (2048^2), A (4096^2), T (256^2: the messages of the thesis with 5 tasks, of which "
+        "S (32^2 meshes), W (2048^2), A (4096^2), T (256^2: the messages of the thesis with 5 tasks, of which "
         "the first is a host)",
     .tasks_help = "a power of two; in class T one more",
     .default_tasks = default_tasks,

@@ -35,9 +35,9 @@ program pde2
   logical :: correct
 
   call team_start(team_kernel('pde2', 'GENESIS PDE2: Poisson''s equation in two dimensions by multigrid.', 'SWAT', &
-      'S (128**2 meshes), W (2048**2), A (4096**2), T (256**2: messages of the thesis)', power_of_two=.true., &
+      'S (32**2 meshes), W (2048**2), A (4096**2), T (256**2: messages of the thesis)', power_of_two=.true., &
       host_class='T'), options)
-  n = merge(128, merge(2048, merge(4096, 256, options%class == 'A'), options%class == 'W'), options%class == 'S')
+  n = merge(32, merge(2048, merge(4096, 256, options%class == 'A'), options%class == 'W'), options%class == 'S')
   call team_broadcast(INTEGER4, n, 1)
   allocate (side(n + 1))
   hosts = merge(1, 0, options%class == 'T' .and. team_size > 1)

@@ -9,6 +9,9 @@
 
 enum { TAG_UP = TEAM_TAG_MAX + 1, TAG_DOWN, TAG_EACH };
 
+/* Longer parts, in the mean, go to all tasks directly: the first task would copy each of them many times. */
+enum { SHARED_BY_FIRST_BYTES = 4096 };
+
 static size_t size_of(enum team_type type)
 {
     return type == TEAM_INT ? sizeof(int) : type == TEAM_FLOAT ? sizeof(float) : sizeof(double);
@@ -160,24 +163,45 @@ static void receive_rest(enum team_type type, void *values, const int *first, in
     team_unpack(type, place(type, values, first[rank + 1]), first[team_size()] - first[rank + 1], 1);
 }
 
-void team_share(enum team_type type, void *values, const int *first)
+/* By way of the first task. */
+static void share_by_first(enum team_type type, void *values, const int *first)
 {
     int size = team_size(), me = team_rank();
 
-    tally_enter();
-    if (size == 2) { /* both at once */
-        int other = 1 - me;
-        team_send(other, TAG_EACH, type, place(type, values, first[me]), first[me + 1] - first[me]);
-        team_receive(other, TAG_EACH, type, place(type, values, first[other]), first[other + 1] - first[other]);
-    } else if (me > 0) {
+    if (me > 0) {
         team_send(0, TAG_UP, type, place(type, values, first[me]), first[me + 1] - first[me]);
         receive_rest(type, values, first, me);
-    } else {
-        for (int rank = 1; rank < size; rank++)
-            team_receive(rank, TAG_UP, type, place(type, values, first[rank]), first[rank + 1] - first[rank]);
-        for (int rank = 1; rank < size; rank++)
-            send_rest(type, values, first, rank);
+        return;
     }
+    for (int rank = 1; rank < size; rank++)
+        team_receive(rank, TAG_UP, type, place(type, values, first[rank]), first[rank + 1] - first[rank]);
+    for (int rank = 1; rank < size; rank++)
+        send_rest(type, values, first, rank);
+}
+
+/* Each task sends its part to all others. */
+static void share_directly(enum team_type type, void *values, const int *first)
+{
+    int size = team_size(), me = team_rank();
+
+    for (int step = 1; step < size; step++)
+        team_send((me + step) % size, TAG_EACH, type, place(type, values, first[me]), first[me + 1] - first[me]);
+    for (int step = 1; step < size; step++) {
+        int from = (me - step + size) % size;
+        team_receive(from, TAG_EACH, type, place(type, values, first[from]), first[from + 1] - first[from]);
+    }
+}
+
+void team_share(enum team_type type, void *values, const int *first)
+{
+    int size = team_size();
+    bool is_long = first[size] * size_of(type) > (size_t)SHARED_BY_FIRST_BYTES * size;
+
+    tally_enter();
+    if (size == 2 || is_long)
+        share_directly(type, values, first);
+    else
+        share_by_first(type, values, first);
     tally_leave();
 }
 

@@ -19,7 +19,7 @@ module team
   public :: INTEGER4, REAL8, COMPLEX8, COMPLEX16 ! kinds of data, as in pvmfpack
 
   integer, parameter :: dp = kind(1d0)
-  integer, parameter :: tag_up = 10000, tag_down = 10001, tag_report = 10003
+  integer, parameter :: tag_up = 10000, tag_down = 10001, tag_each = 10002, tag_report = 10003
   integer, parameter :: tag_team = 10100, tag_done = 10101, tag_release = 10102, tag_failed = 10103, tag_died = 10104
 
   integer, protected :: team_rank = 0, team_size = 1
@@ -278,14 +278,14 @@ contains
 
   ! ---- messages between two tasks ----
 
-  ! Sends `count` values, without a copy. They may be changed as soon as the call returns.
+  ! Sends `count` values. They may be changed as soon as the call returns.
   subroutine team_send(to, tag, what, values, count)
 !GCC$ ATTRIBUTES NO_ARG_CHECK :: values
     integer, intent(in) :: to, tag, what, count
     type(*), intent(in) :: values(*)
     integer :: info
     call enter
-    call pvmfinitsend(PVMDATAINPLACE, info)
+    call pvmfinitsend(PVMDATARAW, info)
     call pvmfpack(what, values, count, 1, info)
     call check(info, 'pvmfpack')
     call pvmfsend(tids(to), tag, info)
@@ -452,13 +452,39 @@ contains
   end subroutine
 
   ! Makes an array whole of which each task has computed values(first(rank) + 1 : first(rank + 1)), where first(0) is 0.
-  ! The part goes to the first task, which sends back what the task lacks.
+  ! Parts of more than 4 KiB in the mean go from each task to each other one, others by way of the first.
   subroutine team_share(values, first)
+    real(dp), intent(inout) :: values(*)
+    integer, intent(in) :: first(0:)
+    call enter
+    if (team_size == 2 .or. 8 * first(team_size) > 4096 * team_size) then
+      call share_directly(values, first)
+    else
+      call share_by_first(values, first)
+    end if
+    call leave
+  end subroutine
+
+  subroutine share_directly(values, first)
+    real(dp), intent(inout) :: values(*)
+    integer, intent(in) :: first(0:)
+    integer :: step, rank, me
+    me = team_rank
+    do step = 1, team_size - 1
+      call team_send(modulo(me + step, team_size), tag_each, REAL8, values(first(me) + 1), first(me + 1) - first(me))
+    end do
+    do step = 1, team_size - 1
+      rank = modulo(me - step, team_size)
+      call team_receive(rank, tag_each, REAL8, values(first(rank) + 1), first(rank + 1) - first(rank))
+    end do
+  end subroutine
+
+  ! The part goes to the first task, which sends back what the task lacks.
+  subroutine share_by_first(values, first)
     real(dp), intent(inout) :: values(*)
     integer, intent(in) :: first(0:)
     integer :: rank, whole
     whole = first(team_size)
-    call enter
     do rank = 1, team_size - 1
       if (team_rank == rank) call team_send(0, tag_up, REAL8, values(first(rank) + 1), first(rank + 1) - first(rank))
       if (team_rank == 0) call team_receive(rank, tag_up, REAL8, values(first(rank) + 1), first(rank + 1) - first(rank))
@@ -475,7 +501,6 @@ contains
         call team_unpack(REAL8, values(first(rank + 1) + 1), whole - first(rank + 1), 1)
       end if
     end do
-    call leave
   end subroutine
 
   ! ---- time and statistics ----

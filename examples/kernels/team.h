@@ -94,7 +94,8 @@ void team_broadcast(enum team_type type, void *values, int count);
 
 /*
  * Makes a vector whole of which each task has computed a part: that of rank r is values[first[r]..first[r+1]), where
- * `first` has size+1 elements.
+ * `first` has size+1 elements. Parts of more than 4 KiB in the mean go from each task to each other one, for
+ * size * (size-1) messages.
  */
 void team_share(enum team_type type, void *values, const int *first);
 

@@ -25,6 +25,7 @@
     X(TIMEOUT, PvmSysErr, "no answer in time")                                                                         \
     X(SYSTEM, PvmSysErr, "system call failed")                                                                         \
     X(UNREACHABLE, PvmNoHost, "no way to the destination")                                                             \
+    X(ABORTED, PvmNoTask, "its sender has given the message up, or has ended")                                         \
     X(EXISTS, PvmExists, "exists already")                                                                             \
     X(NOTFOUND, PvmNotFound, "not found")
 

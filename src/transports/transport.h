@@ -62,6 +62,13 @@ struct pvmt_attributes {
      * in this time, so that a sleeper calls progress(). 0: it is readable only if there is something to do.
      */
     unsigned look_us;
+    /*
+     * Frames are slow enough to be worth reading one by one: a message of several frames goes out as a stream
+     * (partial.h in core/message), which the receiver gets with the first frame and unpacks as they come. frame_max
+     * says how many bytes are read at once.
+     */
+    bool early;
+    uint32_t stream_bytes; /* of a message that is still being packed: what is worth a frame; 0: libpvm's own choice */
     bool by_reference; /* prefers whole messages: a payload in message memory with a location (mem.h) is not copied */
     bool registers;    /* registers message memory with a device, so it needs that memory in arenas, too */
     /*

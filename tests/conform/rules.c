@@ -56,6 +56,28 @@ START_TEST(both_directions_at_once)
 }
 END_TEST
 
+/* None of them is taken for a whole message, and the empty ones are not lost. */
+START_TEST(frames_of_streams_arrive_as_they_were)
+{
+    static const uint32_t lengths[] = {1, 64, 8192, 50000};
+    enum { SIZES = sizeof lengths / sizeof *lengths };
+    uint32_t seq = 0;
+    meet();
+    for (int i = 0; i < 4 * SIZES; i++) {
+        uint32_t length = lengths[i % SIZES] < frame_max(&client) ? lengths[i % SIZES] : frame_max(&client);
+        enum payload end = i & 1 ? PAYLOAD_ABORT : PAYLOAD_LAST;
+        DRIVE_UNTIL(side_send(&client, seq, length, 1, PAYLOAD_FIRST) == 0);
+        DRIVE_UNTIL(side_send(&client, seq + 1, 16, 1, PAYLOAD_OWN) == 0);
+        DRIVE_UNTIL(side_send(&client, seq + 2, length, 1 + (unsigned)i % 3, PAYLOAD_NEXT) == 0);
+        DRIVE_UNTIL(side_send(&client, seq + 3, i & 3 ? 0 : length, 1, end) == 0);
+        seq += 4;
+    }
+    DRIVE_UNTIL(server.done == (int)seq);
+    ck_assert_int_le(server.whole, 4 * SIZES);
+    ASSERT_RIGHT(server);
+}
+END_TEST
+
 /* The number of frames that a side accepts while the peer does not read; it must be limited. */
 static uint32_t send_until_refused(struct side *s, uint32_t length)
 {
@@ -304,6 +326,7 @@ TCase *rules_case(void)
     TCase *tc = tcase_create("rules");
     tcase_add_test(tc, attributes_are_sensible);
     tcase_add_test(tc, frames_of_all_sizes_arrive_in_order);
+    tcase_add_test(tc, frames_of_streams_arrive_as_they_were);
     tcase_add_test(tc, both_directions_at_once);
     tcase_add_loop_test(tc, refusal_is_followed_by_one_tx_ready, 0, 4);
     tcase_add_test(tc, tx_ready_wakes_a_sleeper);

@@ -76,13 +76,32 @@ static struct pvmc_frame_header header_make(uint32_t seq, uint32_t length, enum 
     };
 }
 
+static struct pvmc_frame_header stream_header_make(uint32_t seq, uint32_t length, enum payload payload)
+{
+    struct pvmc_frame_header h = header_make(seq, length, PAYLOAD_OWN);
+    h.flags = PVMC_FRAME_STREAM | (payload == PAYLOAD_ABORT ? PVMC_FRAME_ABORT : 0);
+    h.offset = payload == PAYLOAD_FIRST ? 0 : PART_OFFSET;
+    h.body_length = payload == PAYLOAD_LAST ? PART_OFFSET + (uint64_t)length : PVMC_FRAME_LENGTH_OPEN;
+    return h;
+}
+
+static struct pvmc_frame_header header_like(const struct pvmc_frame_header *h)
+{
+    if (!(h->flags & PVMC_FRAME_STREAM))
+        return header_make(h->seq, h->length, h->offset ? PAYLOAD_PART : PAYLOAD_OWN);
+    return stream_header_make(h->seq, h->length,
+                              h->flags & PVMC_FRAME_ABORT ? PAYLOAD_ABORT
+                              : pvmc_frame_is_last(h)     ? PAYLOAD_LAST
+                              : h->offset                 ? PAYLOAD_NEXT
+                                                          : PAYLOAD_FIRST);
+}
+
 static bool header_right(const struct pvmc_frame_header *h)
 {
-    bool part = h->offset != 0;
-    struct pvmc_frame_header want = header_make(h->seq, h->length, part ? PAYLOAD_PART : PAYLOAD_OWN);
+    struct pvmc_frame_header want = header_like(h);
     return h->dst == want.dst && h->src == want.src && h->tag == want.tag && h->ctx == want.ctx && h->wid == want.wid &&
            h->enc == want.enc && h->dsig == want.dsig && h->crc == want.crc && h->body_length == want.body_length &&
-           h->offset == want.offset && !(h->flags & ~PVMC_FRAME_FD);
+           h->offset == want.offset && (h->flags & ~PVMC_FRAME_FD) == want.flags;
 }
 
 static void fill(uint8_t *data, uint32_t seq, uint32_t length)
@@ -113,7 +132,7 @@ static void cut_in_pieces(struct pvmc_frame *f, uint8_t *data, uint32_t length, 
 
 struct pvmc_frame *frame_make(uint32_t seq, uint32_t length, unsigned pieces, enum payload payload)
 {
-    struct pvmc_frame_header h = header_make(seq, length, payload);
+    struct pvmc_frame_header h = (payload < PAYLOAD_FIRST ? header_make : stream_header_make)(seq, length, payload);
     uint32_t before = payload == PAYLOAD_PART ? PART_OFFSET : 0;
     struct pvmc_mem *mem = length && payload != PAYLOAD_INPLACE ? pvmc_mem_new(before + length) : NULL;
     struct pvmc_frame *f = pvmc_frame_new(&h, mem);

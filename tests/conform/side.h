@@ -25,6 +25,10 @@ enum payload {
     PAYLOAD_OWN,     /* at the start of its own memory: a complete message */
     PAYLOAD_PART,    /* in the middle of a message's memory: a part of that message */
     PAYLOAD_INPLACE, /* in memory of the program: the frame has no mem */
+    PAYLOAD_FIRST,   /* as OWN; the first frame of a stream of unknown length */
+    PAYLOAD_NEXT,    /* a later one */
+    PAYLOAD_LAST,    /* its last one, which may be empty */
+    PAYLOAD_ABORT,   /* empty: the stream is given up */
 };
 
 struct held {

@@ -1,5 +1,6 @@
 /* fuzz_frame.c - frame headers: an accepted header is valid and encodes to the same bytes again. */
 #include "fuzz.h"
+#include <stdbool.h>
 #include <string.h>
 #include "core/message/frame.h"
 
@@ -11,7 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     MUST(h.length <= PVMC_FRAME_PAYLOAD_MAX);
     MUST(h.offset <= h.body_length && h.length <= h.body_length - h.offset);
-    MUST(h.length || !h.body_length || h.flags & PVMC_FRAME_ABORT);
+    bool ends_stream = h.flags & PVMC_FRAME_STREAM && h.offset && pvmc_frame_is_last(&h);
+    MUST(h.length || !h.body_length || h.flags & PVMC_FRAME_ABORT || ends_stream);
     pvmc_frame_encode(&h, wire);
     MUST(!memcmp(wire, data, sizeof wire));
     struct pvmc_frame *f = pvmc_frame_alloc(&h), *copy = pvmc_frame_share(f);

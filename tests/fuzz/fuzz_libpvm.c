@@ -17,6 +17,8 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/proto.h"
+#include "core/message/partial.h"
+#include "libpvm/base/active.h"
 #include "libpvm/engine/link.h"
 #include "libpvm/engine/peer.h"
 #include "libpvm/route/route.h"
@@ -340,13 +342,15 @@ static bool make_header(struct fuzz_input *in, struct pvmc_frame_header *h)
         .src = senders[(choice & 7) % 6], .dst = OWN, .ctx = contexts[choice >> 3 & 3], .dsig = pvmc_dsig_own()};
     h->enc = choice & 32 ? PVMC_ENC_DEFAULT : PVMC_ENC_TRACE;
     h->flags = choice & 64 ? PVMC_FRAME_ABORT : choice & 128 ? PVMC_FRAME_AGAIN : 0;
+    h->flags |= tag & 128 ? PVMC_FRAME_STREAM : 0;
     h->tag = tags[tag % 16];
     h->wid = tag >> 4 & 3;
     h->seq = (uint32_t)(int8_t)fuzz_byte(in);
     h->offset = fuzz_byte(in);
     uint8_t rest = fuzz_byte(in);
     h->length = h->flags & PVMC_FRAME_ABORT ? 0 : (uint32_t)in->left;
-    h->body_length = h->offset + h->length + rest;
+    h->body_length =
+        tag & 64 && rest && h->flags & PVMC_FRAME_STREAM ? PVMC_FRAME_LENGTH_OPEN : h->offset + h->length + rest;
     return !pvmc_frame_check(h);
 }
 
@@ -367,8 +371,16 @@ static void say_frame(struct fuzz_input *in, uint8_t way)
 static void receive(void)
 {
     char text[64];
+    static int kept; /* may grow on */
     int numbers[4], bytes, tag, tid;
     while (pvm_nrecv(-1, -1) > 0) {
+        const struct pvmc_message *m = pvmi_receive_buffer.m;
+        if (m->partial == PVMC_PARTIAL_GROWS) { /* only what has come: nobody sends the rest while we wait */
+            pvm_upkbyte(text, m->length < sizeof text ? (int)m->length : (int)sizeof text, 1);
+            pvm_freebuf(kept);
+            kept = pvm_setrbuf(0);
+            continue;
+        }
         pvm_bufinfo(pvm_getrbuf(), &bytes, &tag, &tid);
         pvm_upkint(numbers, 4, 1);
         if (bytes < (int)sizeof text)

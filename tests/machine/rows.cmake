@@ -30,6 +30,7 @@ machine_test(messages/exchange HOSTS 1 LABELS memory)
 machine_test(messages/exchange HOSTS 2)
 machine_test(messages/handler HOSTS 1 2)
 machine_test(messages/rewrite)
+machine_test(messages/stream HOSTS 1 2 LABELS memory)
 
 # ---- links: which way messages go, and what else a task does meanwhile ----
 
@@ -246,7 +247,7 @@ machine_test(perf/alltoall ARGS -c -r 100)
 
 transports_for(others tasks)
 transports_for(broken broken)
-foreach(program typed inplace receive types order mcast handler queue big exchange)
+foreach(program typed inplace receive types order mcast handler queue big exchange stream)
   machine_test(messages/${program} OVER ${others} LABELS routes)
 endforeach()
 machine_test(tasks/notify OVER ${others} LABELS routes)

@@ -34,6 +34,7 @@ struct pvma_connection {
     void *arg;
     struct pvma_pcaal format; /* of PC-AAL */
     size_t sd_bytes;          /* of SSCOP: octets in the largest SD */
+    unsigned elements;        /* in a STAT, at most */
     struct pvma_sender sender;
     struct pvma_receiver receiver;
     struct pvma_event poll_time;
@@ -149,10 +150,9 @@ static bool next_pdu(struct pvma_connection *c, enum pvma_path path, struct pvma
 {
     if (is_ece(c))
         return next_of_ece(c, path, pdu, again);
-    unsigned elements = is_sscop(c) ? PVMA_SSCOP_ELEMENTS_MAX : PVMA_PCAAL_STAT_ELEMENTS;
     enum pvma_asked asked;
     *again = false;
-    if (pvma_receiver_report(&c->receiver, elements, is_sscop(c), pdu)) {
+    if (pvma_receiver_report(&c->receiver, c->elements, is_sscop(c), pdu)) {
         count_report(c, pdu);
         return true;
     }
@@ -227,6 +227,7 @@ static void remember(struct pvma_connection *c)
     c->count.backup_sds = c->ece.count.sds[PVMA_BACKUP];
     c->count.replicas = c->ece.count.replicas;
     c->count.stamps = c->ece.count.stamps;
+    c->count.doubled_later = c->ece.count.retransmit3;
     c->count.modes = c->ece.count.changes;
 }
 
@@ -447,6 +448,7 @@ struct pvma_connection *pvma_connection_new(const struct pvma_connection_vcs *vc
     c->arg = arg;
     c->format = (struct pvma_pcaal){.several = settings->protocol != PVMA_PCAAL_1, .stamped = is_ece(c)};
     c->sd_bytes = pvma_sscop_sd_bytes(pvma_vc_mtu(vcs->ordinary));
+    c->elements = is_sscop(c) ? pvma_sscop_elements(pvma_vc_mtu(vcs->ordinary)) : PVMA_PCAAL_STAT_ELEMENTS;
     unsigned bits = is_sscop(c) ? PVMA_SERIAL_SSCOP : PVMA_SERIAL_PCAAL;
     size_t window = window_of(c, settings->window_bytes);
     pvma_sender_init(&c->sender, bits, window, FIRST);

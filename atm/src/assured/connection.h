@@ -74,13 +74,17 @@ struct pvma_connection_statistics {
     /* ECE */
     uint64_t ordinary_sds, backup_sds; /* frames with data by each VC; `replicas` of them are doubled, by backup */
     uint64_t replicas, stamps;         /* stamps: periodic cells that are no POLLs */
+    uint64_t doubled_later;            /* SDs that Retransmit3 found; those that are acknowledged are not sent */
     uint64_t modes;                    /* changes of the sender's mode */
     uint64_t came[PVMA_PATHS];         /* frames of any kind that came by each VC; without ECE, by the first */
 };
 
 struct pvma_connection;
 
-/* Both ends create theirs, before either writes. It never fails: a window that is too small becomes the smallest. */
+/*
+ * Both ends create theirs, before either writes. It never fails: a window that is too small becomes the smallest, and
+ * with an MTU below 48 octets nothing arrives until patience is over.
+ */
 struct pvma_connection *pvma_connection_new(const struct pvma_connection_vcs *vcs,
                                             const struct pvma_connection_settings *settings,
                                             const struct pvma_connection_events *events, void *arg);

@@ -128,8 +128,6 @@ static bool next_sd(struct pvma_ece *ece, enum pvma_path path, pvma_ps now, stru
 /* A report of a receiver that wants another mode is an LSTAT, in all its cells. */
 static bool next_report(struct pvma_ece *ece, pvma_ps now, struct pvma_pdu *pdu)
 {
-    if (ece->lme.high && ece->settings.duplicating)
-        ece->receiver->gaps = 0;
     bool first = !ece->receiver->begun;
     unsigned elements = ece->lstat_due ? PVMA_PCAAL_LSTAT_ELEMENTS : PVMA_PCAAL_STAT_ELEMENTS;
     if (!pvma_receiver_report(ece->receiver, elements, false, pdu))
@@ -213,12 +211,22 @@ static void monitor(struct pvma_ece *ece, enum pvma_path path, const struct pvma
         demand(ece);
 }
 
+/* A gap that is seen while SDs are doubled asks for nothing. One that the offending SD shows began before T_o. */
+static enum pvma_taken take_from_sender(struct pvma_ece *ece, const struct pvma_pdu *pdu)
+{
+    unsigned gaps = ece->receiver->gaps;
+    enum pvma_taken taken = pdu->type == PVMA_STAMP ? PVMA_TAKEN : pvma_receiver_take(ece->receiver, pdu);
+    if (ece->lme.high && ece->settings.duplicating)
+        ece->receiver->gaps = gaps;
+    return taken;
+}
+
 enum pvma_taken pvma_ece_take(struct pvma_ece *ece, enum pvma_path path, const struct pvma_pdu *pdu, pvma_ps now)
 {
     bool from_sender = pdu->type == PVMA_SD || is_periodic(pdu);
     if (!from_sender)
         return take_report(ece, pdu);
-    enum pvma_taken taken = pdu->type == PVMA_STAMP ? PVMA_TAKEN : pvma_receiver_take(ece->receiver, pdu);
+    enum pvma_taken taken = take_from_sender(ece, pdu);
     if (taken != PVMA_REFUSED)
         monitor(ece, path, pdu, now);
     return taken;

@@ -14,7 +14,8 @@
  *
  * What an LSTAT makes the sender send again goes as the new mode demands: switching, by the other VC than before;
  * duplicating, by both on the way to high, by ordinary on the way to low. There, on the way to high, all that was sent
- * since T_o goes by backup too (Retransmit3): it is doubled later.
+ * since T_o goes by backup too (Retransmit3): it is doubled later. What was lost before T_o the offending SD shows, and
+ * a USTAT that goes before the LSTAT asks for it.
  *
  * One of N_POLL periodic cells is a POLL. Periodic cells are sent while the connection is in use, and a while after.
  * The thesis does not say what the loss of an LSTAT does. Here cells carry the sender's mode, and a POLL or periodic

@@ -7,7 +7,6 @@
 
 enum {
     SLOTS_FIRST = 16,
-    STAT_PDUS_MAX = 256, /* that one POLL is answered with; what they do not list, the next answer does */
 };
 
 void pvma_receiver_init(struct pvma_receiver *receiver, unsigned bits, size_t window_bytes, int64_t first)
@@ -21,7 +20,6 @@ void pvma_receiver_init(struct pvma_receiver *receiver, unsigned bits, size_t wi
     receiver->gaps = receiver->gap_first = 0;
     receiver->stat = receiver->begun = false;
     receiver->stat_end = receiver->stat_at = first;
-    receiver->stat_pdus = 0;
 }
 
 void pvma_receiver_free(struct pvma_receiver *receiver)
@@ -198,7 +196,6 @@ static void make_stat(struct pvma_receiver *receiver, unsigned elements, bool on
     fill_common(receiver, PVMA_STAT, pdu);
     if (!receiver->begun) {
         receiver->begun = true;
-        receiver->stat_pdus = 0;
         receiver->stat_at = receiver->r;
         if (receiver->stat_end < receiver->r)
             receiver->stat_end = receiver->r;
@@ -207,7 +204,7 @@ static void make_stat(struct pvma_receiver *receiver, unsigned elements, bool on
         pdu->laf = receiver->stat_at;
     }
     bool complete = list_pairs(receiver, elements, pdu);
-    receiver->stat = !complete && !once && ++receiver->stat_pdus < STAT_PDUS_MAX;
+    receiver->stat = !complete && !once;
 }
 
 bool pvma_receiver_report(struct pvma_receiver *receiver, unsigned elements, bool once, struct pvma_pdu *pdu)

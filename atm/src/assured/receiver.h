@@ -45,7 +45,6 @@ struct pvma_receiver {
     bool begun;       /* ... and its first PDU was made */
     int64_t stat_end; /* ... up to this number, N(S) of the POLL */
     int64_t stat_at;  /* ... from this one on, at which a run of received SDs begins */
-    unsigned stat_pdus;
 };
 
 void pvma_receiver_init(struct pvma_receiver *receiver, unsigned bits, size_t window_bytes, int64_t first);

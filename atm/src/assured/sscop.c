@@ -10,6 +10,12 @@ size_t pvma_sscop_sd_bytes(size_t pdu_bytes)
     return bytes < PVMA_SSCOP_SD_MAX ? bytes : PVMA_SSCOP_SD_MAX;
 }
 
+unsigned pvma_sscop_elements(size_t pdu_bytes)
+{
+    size_t elements = pdu_bytes > 24 ? pdu_bytes / 4 - 3 : 3;
+    return elements < PVMA_LIST_MAX ? (unsigned)elements : PVMA_LIST_MAX;
+}
+
 /* ---- writing ---- */
 
 static size_t put_word(uint8_t *wire, size_t at, uint8_t head, int64_t number)

@@ -19,12 +19,14 @@
 enum {
     PVMA_SSCOP_SD_MAX = 65528,                       /* octets of data: what the thesis and Q.2110 call k */
     PVMA_SSCOP_PDU_MAX = PVMA_SSCOP_SD_MAX + 4,      /* octets */
-    PVMA_SSCOP_ELEMENTS_MAX = PVMA_LIST_MAX,         /* of a STAT */
     PVMA_SSCOP_STAT_MAX = 4 * PVMA_LIST_MAX + 4 * 3, /* octets */
 };
 
 /* The octets of data in the largest SD whose PDU has at most `pdu_bytes`. */
 size_t pvma_sscop_sd_bytes(size_t pdu_bytes);
+
+/* The elements of the largest STAT whose PDU has at most `pdu_bytes`; 3, which need 24, at least. */
+unsigned pvma_sscop_elements(size_t pdu_bytes);
 
 /* Writes a PDU, which must be valid, to wire[PVMA_SSCOP_PDU_MAX] and returns its octets. */
 size_t pvma_sscop_encode(const struct pvma_pdu *pdu, uint8_t *wire);

@@ -4,12 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/random.h"
+#include "assured/connection.h"
 #include "assured/pcaal.h"
 #include "network/network.h"
 
 #define LINK_BPS INT64_C(155000000) /* chapter 6: 155 Mbit/s */
 
-enum { TEXT_MAX = 4096, MESSAGE_MAX = 1 << 20 };
+enum { TEXT_MAX = 4096, MESSAGE_MAX = 1 << 20, ITEM_BYTES = 8 };
 
 const char *services_name(enum services_kind kind)
 {
@@ -22,10 +23,10 @@ const char *services_name(enum services_kind kind)
 struct services_setup services_defaults(enum services_kind kind)
 {
     struct services_setup setup = {.kind = kind,
-                                   .item_bytes = 8,
+                                   .item_bytes = ITEM_BYTES,
                                    .sources = 8,
                                    .on_share = 0.15,
-                                   .on_mean = 20 * PVMA_MS,
+                                   .on_mean = 100 * PVMA_MS,
                                    .buffer_cells = 200,
                                    .peak_mbps = 50,
                                    .ece = pvma_ece_defaults(kind == SERVICES_DUPLICATING),
@@ -34,19 +35,38 @@ struct services_setup services_defaults(enum services_kind kind)
     return setup;
 }
 
-struct services_message *services_pde1(unsigned count, uint64_t seed)
+/* PC-AAL's cells of a message. */
+static unsigned cells_of(uint32_t bytes)
 {
-    enum { BYTES = 8192, ITEM_BYTES = 8 };
     static const struct pvma_pcaal format = {.several = true};
+    unsigned cell_bytes = pvma_pcaal_sd_bytes(&format, ITEM_BYTES);
+    return (bytes + cell_bytes - 1) / cell_bytes;
+}
+
+static uint32_t length_of(enum services_trace trace, struct pvma_random *random)
+{
+    if (trace == SERVICES_PDE1)
+        return 8192;
+    return pvma_random_below(random, 5) ? 40 : 424;
+}
+
+/* Intervals are drawn first, and then scaled to the trace's bandwidth. */
+struct services_message *services_trace(enum services_trace trace, unsigned count, uint64_t seed)
+{
+    static const double bps[] = {[SERVICES_PDE1] = 266.4e3, [SERVICES_PDE2] = 280e3};
     struct services_message *messages = pvma_new(count * sizeof *messages);
-    unsigned cell_bytes = pvma_pcaal_sd_bytes(&format, ITEM_BYTES), cells = (BYTES + cell_bytes - 1) / cell_bytes;
-    pvma_ps mean = (pvma_ps)(cells * PVMA_CELL_BITS / 266.4e3 * (double)PVMA_S), at = 0;
     struct pvma_random random;
-    pvma_random_init(&random, seed, "PDE1");
+    uint64_t cells = 0;
+    pvma_ps at = 0;
+    pvma_random_init(&random, seed, "trace");
+    for (unsigned i = 0; i < count; i++) {
+        at += pvma_random_exponential(&random, PVMA_S);
+        messages[i] = (struct services_message){at, length_of(trace, &random)};
+        cells += cells_of(messages[i].bytes);
+    }
+    double scale = (double)cells * PVMA_CELL_BITS / bps[trace] * (double)PVMA_S / (double)at;
     for (unsigned i = 0; i < count; i++)
-        messages[i] = (struct services_message){at += pvma_random_exponential(&random, mean), BYTES};
-    for (unsigned i = 0; i < count; i++) /* the mean of these, too */
-        messages[i].at = (pvma_ps)((double)messages[i].at * ((double)mean * count / (double)at));
+        messages[i].at = (pvma_ps)((double)messages[i].at * scale);
     return messages;
 }
 
@@ -238,6 +258,9 @@ static struct services_result measure(struct run *r)
                                      .lstats = peer->lstats,
                                      .modes = task->modes,
                                      .again = task->again,
+                                     .sds = task->sds,
+                                     .replicas = task->replicas,
+                                     .doubled_later = task->doubled_later,
                                      .duplicates = peer->duplicates,
                                      .abr_lost = pvma_switch_counters(pvma_net_switch(r->net, "s"))->abr_dropped,
                                      .events = pvma_sim_event_count(r->sim)};

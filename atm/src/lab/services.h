@@ -5,7 +5,7 @@
 #ifndef PVMA_SERVICES_H
 #define PVMA_SERVICES_H
 
-#include "assured/connection.h"
+#include "assured/ece.h"
 
 enum services_kind { SERVICES_UBR, SERVICES_ABR, SERVICES_SWITCHING, SERVICES_DUPLICATING };
 
@@ -37,11 +37,14 @@ struct services_setup {
 /* Table 6.1 and 6.2, and what the thesis leaves open: our choice. No messages yet. */
 struct services_setup services_defaults(enum services_kind kind);
 
+enum services_trace { SERVICES_PDE1, SERVICES_PDE2 };
+
 /*
- * PDE1's trace: so many messages of 8,192 octets, 8-octet items, at exponential intervals. Their mean is that of Table
- * 6.5: with UBR only, 266.4 Kbit/s of cells. Free the array.
+ * A trace of so many messages at exponential intervals, whose items have 8 octets. PDE1: 8,192 octets each. PDE2: 40,
+ * or 424 in a fifth of them (Table A.1: mean 116.8, median 40). The mean interval is that of Tables 6.5 and 6.6: by UBR
+ * only, 266.4 and 280 Kbit/s of cells. Free the array.
  */
-struct services_message *services_pde1(unsigned count, uint64_t seed);
+struct services_message *services_trace(enum services_trace trace, unsigned count, uint64_t seed);
 
 struct services_result {
     bool ended;                                /* all messages arrived within a minute after the last was sent */
@@ -51,6 +54,7 @@ struct services_result {
     double abr_share;                          /* of SDs, those that went by ABR (also) */
     double loss;                               /* of the connection's cells in the switch */
     double load;                               /* of the background at the output, as it was */
+    uint64_t sds, replicas, doubled_later;     /* frames with data, and those that were doubled; by Retransmit3 */
     uint64_t lstats, modes, again, duplicates; /* as in struct pvma_connection_statistics */
     uint64_t abr_lost;                         /* cells of ABR lost in the switch */
     uint64_t events;

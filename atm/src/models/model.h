@@ -11,6 +11,7 @@ struct sweep_model_options {
     uint32_t size, buffer, packet, n, streams, credits, sessions, switches, cells, times;
     pvma_ps delay, time;
     double load, background, loss;
+    int64_t peak_bps, minimum_bps;
     bool nodelay, computing, paced;
     uint64_t seed;
 };

@@ -1,5 +1,7 @@
 /* model_thesis.c - the emulator of the thesis: four kernels on a chain of loaded switches, and bursts of cells. */
 #include "core/error.h"
+#include <stdlib.h>
+#include "lab/services.h"
 #include "model.h"
 #include "papers/thesis.h"
 #include "reproduce/experiment.h"
@@ -26,6 +28,26 @@ static int run_bursts(const struct sweep_model_options *o, double results[SWEEP_
     return 0;
 }
 
+static int run_services(const struct sweep_model_options *o, double results[SWEEP_MODEL_RESULTS])
+{
+    struct services_message *messages = services_trace((enum services_trace)o->kernel, o->n, o->seed);
+    struct services_setup setup = services_defaults((enum services_kind)o->stack);
+    setup.messages = messages;
+    setup.count = o->n;
+    setup.load = o->cells / 100.0;
+    setup.buffer_cells = o->buffer;
+    setup.peak_mbps = (double)o->peak_bps / 1e6;
+    setup.minimum_mbps = (double)o->minimum_bps / 1e6;
+    setup.seed = o->seed;
+    struct services_result r = services_run(&setup);
+    free(messages);
+    const double all[SWEEP_MODEL_RESULTS] = {r.latency_us, r.ubr_came_kbps, r.abr_came_kbps, r.vbr_kbps,
+                                             r.abr_share,  r.loss,          r.load,          (double)r.lstats};
+    for (int i = 0; i < SWEEP_MODEL_RESULTS; i++)
+        results[i] = all[i];
+    return r.ended ? 0 : PVMC_ELIMIT;
+}
+
 #define FIELD(name) offsetof(struct sweep_model_options, name)
 
 static const struct pvma_option kernel_options[] = {
@@ -39,6 +61,15 @@ static const struct pvma_option kernel_options[] = {
 static const struct pvma_option burst_options[] = {{"percent", PVMA_OPTION_COUNT, FIELD(n), 1, 200, NULL},
                                                    {"cells", PVMA_OPTION_COUNT, FIELD(cells), 1, 500, NULL},
                                                    {0}};
+static const struct pvma_option services_options[] = {
+    {"trace", PVMA_OPTION_CHOICE, FIELD(kernel), 0, 0, "pde1|pde2"},                      /* enum services_trace */
+    {"service", PVMA_OPTION_CHOICE, FIELD(stack), 0, 0, "ubr|abr|switching|duplicating"}, /* enum services_kind */
+    {"percent", PVMA_OPTION_COUNT, FIELD(cells), 0, 200, NULL},
+    {"messages", PVMA_OPTION_COUNT, FIELD(n), 1, 1000000, NULL},
+    {"buffer", PVMA_OPTION_COUNT, FIELD(buffer), 1, 1000000, NULL},
+    {"peak", PVMA_OPTION_RATE, FIELD(peak_bps), 0, 0, NULL},
+    {"mcr", PVMA_OPTION_RATE, FIELD(minimum_bps), 0, 0, NULL},
+    {0}};
 
 const struct sweep_model sweep_models_thesis[] = {
     {.name = "thesis-kernel",
@@ -51,4 +82,16 @@ const struct sweep_model sweep_models_thesis[] = {
      .initial = {.n = 70, .cells = 1},
      .results = {{"latency", "us"}},
      .run = run_bursts},
+    {.name = "thesis-services",
+     .options = services_options,
+     .initial = {.n = 100, .cells = 70, .buffer = 200, .peak_bps = 50000000},
+     .results = {{"latency", "us"},
+                 {"ubr", "Kbit/s"},
+                 {"abr", "Kbit/s"},
+                 {"vbr", "Kbit/s"},
+                 {"share", ""},
+                 {"loss", ""},
+                 {"load", ""},
+                 {"lstats", ""}},
+     .run = run_services},
     {0}};

@@ -166,9 +166,9 @@ void pvma_vc_count_queued(struct pvma_vc *vc, int change)
     vc->queued += (unsigned)change;
 }
 
-void pvma_vc_use_full_mtu(struct pvma_vc *vc)
+void pvma_vc_set_mtu(struct pvma_vc *vc, size_t mtu)
 {
-    vc->full_mtu = true;
+    vc->mtu = mtu;
 }
 
 /* ---- queries ---- */
@@ -190,7 +190,7 @@ struct pvma_host *pvma_vc_host(const struct pvma_vc *vc)
 
 size_t pvma_vc_mtu(const struct pvma_vc *vc)
 {
-    return vc->full_mtu ? (size_t)pvma_host_cost(vc->host, PVMA_COST_mtu) : vc->host->mtu;
+    return vc->mtu ? vc->mtu : vc->host->mtu;
 }
 
 bool pvma_vc_sends(const struct pvma_vc *vc)

@@ -121,8 +121,8 @@ const struct pvma_vc_handler *pvma_vc_handler(const struct pvma_vc *vc, void **a
 /* Counts PDUs that a carried end has sent and that are not cells yet, for pvma_vc_queued(). */
 void pvma_vc_count_queued(struct pvma_vc *vc, int change);
 
-/* A VC whose PDUs may be as large as the profile says, whatever the host's MTU. */
-void pvma_vc_use_full_mtu(struct pvma_vc *vc);
+/* The largest PDU of one VC, whatever the host's MTU. */
+void pvma_vc_set_mtu(struct pvma_vc *vc, size_t mtu);
 
 /* ---- for network.c, path.c and call.c ---- */
 

@@ -37,7 +37,7 @@ struct pvma_vc {
     const struct pvma_vc_handler *handler;
     void *arg;
     bool wants_room;          /* PVMC_EAGAIN was returned */
-    bool full_mtu;            /* not limited by the host's */
+    size_t mtu;               /* 0: the host's */
     pvma_vc_carrier *carrier; /* NULL: it has a VC of its own */
     void *carrier_arg;
     /* sending */

@@ -366,7 +366,8 @@ static void end_init(struct pvma_hop_end *end, struct pvma_hop *hop)
     queue_init(&end->unacked);
     queue_init(&end->waiting);
     pvma_event_init(&end->retry, PVMA_EVENT_OVERLAY, send_again);
-    pvma_vc_use_full_mtu(end->vc);
+    size_t mtu = pvma_host_mtu(pvma_vc_host(end->vc)) + PVMA_OVERLAY_HEADER;
+    pvma_vc_set_mtu(end->vc, mtu < PVMA_PDU_MAX ? mtu : PVMA_PDU_MAX);
     pvma_vc_handle(end->vc, &handler, end);
 }
 

@@ -109,15 +109,15 @@ static bool add_station(struct pvma_overlay *overlay, unsigned node, size_t mtu)
         .overlay = overlay, .host = host, .server = server, .end = &hop->end[0], .server_end = &hop->end[1]};
     pvma_hop_use(station->end, &pvma_overlay_station_user, station);
     pvma_hop_use(station->server_end, &pvma_overlay_server_user, server);
-    size_t own = pvma_host_mtu(host);
-    pvma_host_set_mtu(host, (own < mtu ? own : mtu) - PVMA_OVERLAY_HEADER);
+    if (mtu < pvma_host_mtu(host))
+        pvma_host_set_mtu(host, mtu);
     return true;
 }
 
-/* The smallest MTU of servers' hosts: what they relay must fit. */
+/* What stations may send: servers must be able to relay it, behind a header that AAL5 has room for. */
 static size_t mtu_of_servers(const struct pvma_overlay *overlay)
 {
-    size_t mtu = SIZE_MAX;
+    size_t mtu = PVMA_PDU_MAX - PVMA_OVERLAY_HEADER;
     for (size_t i = 0; i < overlay->server_count; i++) {
         size_t own = pvma_host_mtu(overlay->servers[i].host);
         mtu = own < mtu ? own : mtu;

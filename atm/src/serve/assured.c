@@ -6,11 +6,15 @@
 #include "core/config.h"
 #include "core/error.h"
 #include "core/log.h"
+#include "circuits.h"
 #include "client.h"
 #include "inside.h"
 #include "limits.h"
 
 #define LINGER_PS (5 * PVMA_MS) /* between looks whether the last bytes of a closed endpoint are acknowledged */
+
+/* A window counts whole frames: with one byte in each cell so small a part of it can be read when it is full. */
+#define WINDOW_SHARE 64
 
 /* The Fore API's numbers are those of the engines. */
 _Static_assert((int)atm_ece_duplicating == (int)PVMA_ECE_DUPLICATING, "Atm_protocol");
@@ -28,16 +32,16 @@ static unsigned assured_of(const struct pvma_client *c)
     return count;
 }
 
-static bool is_built(uint32_t protocol)
+static bool is_there(uint32_t protocol)
 {
-    return protocol <= PVMA_PCAAL_N;
+    return protocol <= PVMA_ECE_DUPLICATING;
 }
 
 int pvma_assured_choose(struct pvma_endpoint *e, uint32_t protocol)
 {
     if (e->state > PVMA_ENDPOINT_BOUND)
         return EINVAL;
-    if (!is_built(protocol))
+    if (!is_there(protocol))
         return EPROTONOSUPPORT;
     unsigned others = assured_of(e->client) - (e->protocol != PVMA_NATIVE);
     if (protocol && others >= PVMA_ASSURED_MAX) {
@@ -65,7 +69,9 @@ static void tell_news(struct pvma_endpoint *e)
 
 static size_t left_to_read(const struct pvma_endpoint *e)
 {
-    return e->connection ? pvma_connection_readable(e->connection) : pvma_inside_readable(e);
+    if (e->connection)
+        return pvma_connection_readable(e->connection);
+    return e->inside ? pvma_inside_readable(e) : 0;
 }
 
 void pvma_assured_came(struct pvma_endpoint *e)
@@ -76,7 +82,7 @@ void pvma_assured_came(struct pvma_endpoint *e)
 
 void pvma_assured_set_low_water(struct pvma_endpoint *e, uint32_t bytes)
 {
-    size_t most = e->window / 2;
+    size_t most = e->window / WINDOW_SHARE;
     e->low_water = bytes < most ? bytes : most;
     if (e->state == PVMA_ENDPOINT_CONNECTED && left_to_read(e))
         pvma_assured_came(e);
@@ -147,11 +153,13 @@ static void lost(void *arg, enum pvma_cause cause)
 void pvma_assured_begin(struct pvma_endpoint *e)
 {
     static const struct pvma_connection_events events = {.readable = readable, .writable = writable, .lost = lost};
-    struct pvma_connection_vcs vcs = {.ordinary = e->vc};
+    struct pvma_connection_vcs vcs = {e->vc, e->circuits.vc[0], e->circuits.vc[1]};
     struct pvma_connection_settings settings = pvma_connection_defaults(e->protocol);
     settings.window_bytes = e->window;
-    settings.poll_interval = pvmc_config_us(PVMC_SETTING_ATM_POLL) * PVMA_US;
+    if (!pvma_circuits_of(e->protocol)) /* ECE polls more often */
+        settings.poll_interval = pvmc_config_us(PVMC_SETTING_ATM_POLL) * PVMA_US;
     e->connection = pvma_connection_new(&vcs, &settings, &events, e);
+    pvma_assured_room(e);
 }
 
 /* ---- bytes ---- */
@@ -164,8 +172,10 @@ int pvma_assured_write(struct pvma_endpoint *e, const uint8_t *data, size_t byte
     if (e->state != PVMA_ENDPOINT_CONNECTED)
         return e->state == PVMA_ENDPOINT_ENDED ? EPIPE : ENOTCONN;
     struct pvma_place place = {.offset = e->offset, .item_bytes = item};
-    *taken =
-        e->connection ? pvma_connection_write(e->connection, data, bytes, &place) : pvma_inside_write(e, data, bytes);
+    if (e->connection)
+        *taken = pvma_connection_write(e->connection, data, bytes, &place);
+    else if (e->inside) /* else its circuits are not up yet */
+        *taken = pvma_inside_write(e, data, bytes);
     e->offset += (uint32_t)*taken;
     e->wants_room = *taken < bytes;
     return 0;
@@ -179,7 +189,10 @@ int pvma_assured_read(struct pvma_endpoint *e, uint8_t *to, size_t most, size_t 
     if (e->state != PVMA_ENDPOINT_CONNECTED && e->state != PVMA_ENDPOINT_ENDED)
         return ENOTCONN;
     e->told = false;
-    *got = e->connection ? pvma_connection_read(e->connection, to, most) : pvma_inside_read(e, to, most);
+    if (e->connection)
+        *got = pvma_connection_read(e->connection, to, most);
+    else if (e->inside)
+        *got = pvma_inside_read(e, to, most);
     if (e->state == PVMA_ENDPOINT_CONNECTED && left_to_read(e))
         pvma_assured_came(e);
     if (*got || e->state == PVMA_ENDPOINT_CONNECTED)

@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "assured.h"
+#include "circuits.h"
 #include "client.h"
 #include "inside.h"
 #include "limits.h"
@@ -31,6 +32,7 @@ static const struct pvma_vc_handler nobody;
 static void release(struct pvma_endpoint *e)
 {
     pvma_assured_free(e);
+    pvma_circuits_free(e);
     if (e->vc)
         pvma_vc_handle(e->vc, &nobody, NULL);
     if (e->call && e->lost)
@@ -302,6 +304,7 @@ int pvma_endpoint_send(struct pvma_endpoint *e, const uint8_t *data, size_t leng
 
 void pvma_endpoint_forget_caller(struct pvma_endpoint *e, struct pvma_caller *caller)
 {
+    pvma_circuits_refuse(caller);
     DL_DELETE(e->callers, caller);
     e->caller_count--;
     free(caller);
@@ -399,10 +402,10 @@ static void tell_result(struct pvma_endpoint *e, int error, struct pvma_fore_mes
 static void attach(struct pvma_endpoint *e, struct pvma_vc *vc)
 {
     e->vc = vc;
-    if (e->protocol)
-        pvma_assured_begin(e);
-    else
+    if (!e->protocol)
         pvma_vc_handle(vc, &packets, e);
+    else if (pvma_circuits_are_up(e))
+        pvma_assured_begin(e);
 }
 
 static void connected(void *arg, struct pvma_call *call, struct pvma_vc *vc, const struct pvma_contract *granted)
@@ -411,9 +414,33 @@ static void connected(void *arg, struct pvma_call *call, struct pvma_vc *vc, con
     (void)call;
     static const struct pvma_bandwidth nothing;
     struct pvma_fore_message result = {.qos = qos_of(&granted->wanted, &nothing)};
-    e->state = PVMA_ENDPOINT_CONNECTED;
     attach(e, vc);
+    if (!pvma_circuits_are_up(e))
+        return;
+    e->state = PVMA_ENDPOINT_CONNECTED;
     tell_result(e, 0, &result);
+}
+
+void pvma_endpoint_circuit_up(struct pvma_endpoint *e)
+{
+    if (!pvma_circuits_are_up(e))
+        return;
+    pvma_assured_begin(e);
+    if (e->state != PVMA_ENDPOINT_CONNECTING)
+        return;
+    e->state = PVMA_ENDPOINT_CONNECTED;
+    tell_result(e, 0, &(struct pvma_fore_message){0});
+}
+
+void pvma_endpoint_circuit_refused(struct pvma_endpoint *e, int cause)
+{
+    pvma_circuits_free(e);
+    if (e->call)
+        pvma_call_release(e->call);
+    e->call = NULL;
+    e->vc = NULL;
+    e->state = PVMA_ENDPOINT_BOUND;
+    tell_result(e, errno_of(cause), &(struct pvma_fore_message){0});
 }
 
 static void ended(void *arg, struct pvma_call *call, int cause)
@@ -424,7 +451,9 @@ static void ended(void *arg, struct pvma_call *call, int cause)
         pvma_endpoint_end(e, cause);
         return;
     }
+    pvma_circuits_free(e);
     e->call = NULL;
+    e->vc = NULL;
     e->state = PVMA_ENDPOINT_BOUND;
     tell_result(e, errno_of(cause), &(struct pvma_fore_message){0});
 }
@@ -472,6 +501,7 @@ int pvma_endpoint_connect(struct pvma_endpoint *e, const struct pvma_fore_messag
     }
     e->state = PVMA_ENDPOINT_CONNECTING;
     e->call = pvma_call_open(e->host, address_of(&m->address.nsap), m->address.asap, &contract, &calls, e);
+    pvma_circuits_open(e, address_of(&m->address.nsap));
     return 0;
 }
 
@@ -518,6 +548,7 @@ int pvma_endpoint_accept(struct pvma_endpoint *e, struct pvma_endpoint *fresh, s
     } else {
         fresh->call = caller->call;
         fresh->state = PVMA_ENDPOINT_CONNECTED;
+        pvma_circuits_accept(fresh, caller);
         attach(fresh, pvma_call_accept(caller->call, &granted, &calls, fresh));
     }
     pvma_endpoint_forget_caller(e, caller);

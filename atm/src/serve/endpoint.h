@@ -12,6 +12,13 @@
 struct pvma_client;
 struct pvma_inside;
 
+enum { PVMA_FURTHER = 2 }; /* circuits of an endpoint beside its first: backup and control */
+
+struct pvma_circuits {
+    struct pvma_call *call[PVMA_FURTHER]; /* NULL: none, or over */
+    struct pvma_vc *vc[PVMA_FURTHER];     /* NULL: not connected yet */
+};
+
 /* An offered call that the program has not answered. */
 struct pvma_caller {
     uint32_t number;
@@ -19,6 +26,7 @@ struct pvma_caller {
     struct pvma_call *call;       /* NULL if the caller is on the same host: */
     struct pvma_endpoint *inside; /* then its endpoint */
     struct pvma_contract contract;
+    struct pvma_call *further[PVMA_FURTHER]; /* see circuits.h */
     struct pvma_caller *prev, *next;
 };
 
@@ -52,6 +60,7 @@ struct pvma_endpoint {
     /* of an assured endpoint, see assured.h */
     enum pvma_protocol protocol;        /* PVMA_NATIVE: it sends and receives packets */
     struct pvma_connection *connection; /* NULL: not connected, or within the host */
+    struct pvma_circuits circuits;      /* of a protocol that has several */
     size_t window;                      /* bytes */
     uint32_t offset;                    /* bytes written so far */
     size_t low_water;                   /* bytes that must have come before the program is told */
@@ -83,6 +92,12 @@ int pvma_endpoint_reject(struct pvma_endpoint *e, uint32_t number);
  * when there is room. Other errors: the packet is lost.
  */
 int pvma_endpoint_send(struct pvma_endpoint *e, const uint8_t *data, size_t length);
+
+/* ---- for circuits.c ---- */
+
+/* A further circuit of an endpoint is connected; or, at the calling side, it cannot be. */
+void pvma_endpoint_circuit_up(struct pvma_endpoint *e);
+void pvma_endpoint_circuit_refused(struct pvma_endpoint *e, int cause);
 
 /* ---- for assured.c ---- */
 

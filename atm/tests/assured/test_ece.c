@@ -467,6 +467,26 @@ START_TEST(gaps)
 }
 END_TEST
 
+/* Duplicating: a burst begins when the queue is long, and its first SDs are lost. They were sent before T_o, and no
+ * POLL was sent since, so neither Retransmit3 nor the LSTAT's list repairs them: a USTAT does, at once. */
+START_TEST(losses_before_the_offender)
+{
+    open_net(true, 65536);
+    net.loses = loses_some;
+    type_to_lose = PVMA_SD;
+    write_for(150);
+    net.latency[PVMA_ORDINARY] = 300 * PVMA_US;
+    to_lose = 3;
+    for (int i = 0; i < 10; i++)
+        write_one(&net.a);
+    run_until(net.now + 2 * PVMA_MS);
+    ck_assert_uint_eq(net.b.ece.count.lstats, 1);
+    ck_assert_uint_eq(count_seen(false, PVMA_CONTROL, PVMA_USTAT, 0), 1);
+    ck_assert_uint_eq(net.b.read, 160);
+    close_net();
+}
+END_TEST
+
 /* A USTAT that was sent before the receiver knew better is not obeyed by a sender that doubles. */
 START_TEST(a_late_ustat)
 {
@@ -595,6 +615,7 @@ int main(int argc, char **argv)
                                   a_lost_lstat_is_repeated,
                                   an_lstat_replaces_the_stat,
                                   gaps,
+                                  losses_before_the_offender,
                                   a_late_ustat,
                                   an_lstat_in_several_cells,
                                   any_loss};

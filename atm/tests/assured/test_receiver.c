@@ -105,6 +105,24 @@ START_TEST(stat_in_parts)
 }
 END_TEST
 
+/* However long the list: what it leaves out would wait for another POLL. */
+START_TEST(stat_of_thousands)
+{
+    int pairs = 0, stats = 0;
+    open_receiver(20000);
+    for (int n = 2; n <= 10000; n += 2)
+        take(n);
+    receiver.gaps = 0;
+    take_poll(1, 10001);
+    for (; *report(7, false); stats++)
+        pairs += (int)pdu.elements / 2;
+    ck_assert_int_eq(pairs, 5000);
+    ck_assert_int_eq(stats, 1667);
+    ck_assert_str_eq(report(7, false), "");
+    pvma_receiver_free(&receiver);
+}
+END_TEST
+
 START_TEST(order_and_duplicates)
 {
     open_receiver(100);
@@ -166,4 +184,5 @@ START_TEST(memory)
 }
 END_TEST
 
-UNIT_MAIN("receiver", ustat_names_the_gap, stat_lists_pairs, stat_in_parts, order_and_duplicates, unread, memory)
+UNIT_MAIN("receiver", ustat_names_the_gap, stat_lists_pairs, stat_in_parts, stat_of_thousands, order_and_duplicates,
+          unread, memory)

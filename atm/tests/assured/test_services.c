@@ -3,6 +3,7 @@
  * sent by each service, and that nothing is lost.
  */
 #include "../lab.h"
+#include "atm/src/assured/connection.h"
 #include "atm/src/lab/services.h"
 #include "atm/src/nodes/link_failure.h"
 
@@ -171,11 +172,12 @@ END_TEST
 
 static struct services_result run(enum services_kind kind, double load, unsigned count)
 {
-    struct services_message *messages = services_pde1(count, 1);
+    struct services_message *messages = services_trace(SERVICES_PDE1, count, 1);
     struct services_setup setup = services_defaults(kind);
     setup.messages = messages;
     setup.count = count;
     setup.load = load;
+    setup.on_mean = 20 * PVMA_MS; /* few messages meet many states */
     struct services_result result = services_run(&setup);
     free(messages);
     ck_assert(result.ended);

@@ -61,6 +61,9 @@ START_TEST(data_of_all_lengths)
     ck_assert_uint_eq(pvma_sscop_sd_bytes(PVMA_PDU_MAX), 65528);
     ck_assert_uint_eq(pvma_sscop_sd_bytes(9188), 9184);
     ck_assert_uint_eq(pvma_sscop_sd_bytes(4094), 4088);
+    ck_assert_uint_eq(pvma_sscop_elements(9188), PVMA_LIST_MAX);
+    ck_assert_uint_eq(pvma_sscop_elements(103), 22);
+    ck_assert_uint_eq(pvma_sscop_elements(10), 3);
 }
 END_TEST
 

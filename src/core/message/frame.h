@@ -25,7 +25,15 @@ enum pvmc_frame_flag {
     PVMC_FRAME_AGAIN = 4, /* retransmitted after a direct link broke: a receiver that has it drops it */
     PVMC_FRAME_SHADOW =
         8, /* by the daemons in virtual time: its shadow crosses the network, see libpvm/base/shadow.h */
+    /*
+     * Of a message that is received from its first frame on: see partial.h. All its frames have this flag. With ABORT:
+     * the sender gives this message up; the frame is numbered like the others.
+     */
+    PVMC_FRAME_STREAM = 16,
 };
+
+/* body_length of a STREAM frame whose sender does not know it yet. The last frame tells it. */
+#define PVMC_FRAME_LENGTH_OPEN UINT64_MAX
 
 /* What a message, its frames and their records in shared memory have in common. */
 #define PVMC_ENVELOPE_FIELDS                                                                                           \
@@ -57,7 +65,7 @@ struct pvmc_frame_header {
     PVMC_ENVELOPE;
     uint32_t seq;         /* counts the frames from src to dst, from 0, over every route; wraps */
     uint32_t detour;      /* not on the wire: 0, or, in a daemon, what pvmd/net/detour.h says */
-    uint64_t body_length; /* bytes of the whole message's body */
+    uint64_t body_length; /* bytes of the whole message's body, or PVMC_FRAME_LENGTH_OPEN */
     uint64_t offset;      /* of this payload within the body */
 };
 
@@ -66,8 +74,8 @@ void pvmc_frame_encode(const struct pvmc_frame_header *h, uint8_t wire[PVMC_FRAM
 
 /*
  * Reads and checks the wire format. PVMC_EFORMAT for a bad magic number, lengths or offsets, unknown flags, an abort
- * with payload, or an empty frame of a message that is not empty; PVMC_EVERSION for another version. On error *h is
- * undefined.
+ * with payload, an empty frame of a message that is not empty (only the last one of a stream may be), or a whole
+ * message with PVMC_FRAME_STREAM; PVMC_EVERSION for another version. On error *h is undefined.
  */
 int pvmc_frame_decode(const uint8_t wire[PVMC_FRAME_HEADER_BYTES], struct pvmc_frame_header *h);
 

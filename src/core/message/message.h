@@ -34,6 +34,7 @@ struct pvmc_message {
     unsigned inplace_count, inplace_capacity;
     uint64_t inplace_length; /* total bytes of `inplace` */
     unsigned cursor;         /* the segment of `inplace` that was last cut ... */
+    int partial;             /* received in part, see partial.h: PVMC_PARTIAL_GROWS, or why no more comes; 0: whole */
     uint64_t cursor_offset;  /* ... and its offset in the body */
     struct iovec segment;    /* storage of `inplace` while it has one segment */
 };

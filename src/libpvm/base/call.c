@@ -6,7 +6,7 @@
 unsigned pvmi_call_watch;
 const struct pvmi_call_tracer *pvmi_call_tracer;
 const struct pvmi_call_clock *pvmi_call_clock;
-void (*pvmi_call_settle)(void);
+void (*pvmi_call_settle)(void), (*pvmi_call_flow)(void);
 
 /* How many public functions this thread is in. */
 static _Thread_local unsigned depth;
@@ -68,6 +68,8 @@ void pvmi_call_begin(unsigned watched, int event, const struct pvmi_datum *data,
 
 void pvmi_call_end(unsigned watched, int event, const struct pvmi_datum *data, size_t bytes)
 {
+    if (depth == 1 && watched & PVMI_WATCH_STREAM)
+        pvmi_call_flow();
     if (!--depth && watched & PVMI_WATCH_TRACE)
         pvmi_call_tracer->end(event, data, bytes);
     if (!depth && watched & PVMI_WATCH_DESCRIPTORS)

@@ -30,6 +30,7 @@ enum {
     PVMI_WATCH_DESCRIPTORS = 4, /* the program has called pvm_getfds(): set by descriptors.c */
     PVMI_WATCH_JUMP = 8,        /* the program may have jumped out of a call that waits: set by jump.c */
     PVMI_WATCH_TIME = 16,       /* the program may live in virtual time: set by virtual.c */
+    PVMI_WATCH_STREAM = 32,     /* a message leaves while it is packed: set by route/stream.c */
 };
 
 #ifndef PVMI_CALL_FROM_OUTSIDE /* libgpvm3 does not see the variable */
@@ -103,6 +104,9 @@ struct pvmi_call_clock {
 extern const struct pvmi_call_clock *pvmi_call_clock;
 
 extern void (*pvmi_call_settle)(void);
+
+/* Called at the end of each outermost call while PVMI_WATCH_STREAM is set; it may wait in virtual time. */
+extern void (*pvmi_call_flow)(void);
 
 /* Around a message handler, whose calls count as the program's own. Step in with what step out returned. */
 unsigned pvmi_call_step_out(void);

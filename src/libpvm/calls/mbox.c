@@ -12,6 +12,7 @@
 #include "libpvm/base/compat.h"
 #include "libpvm/base/lock.h"
 #include "libpvm/base/perror.h"
+#include "libpvm/route/remainder.h"
 #include "libpvm/route/request.h"
 #include "enrol.h"
 
@@ -149,7 +150,9 @@ static int put_buffer(const char *name, int mid, int flags)
     struct pvmc_message *m;
     if (!is_name(name) || flags < 0)
         return PVMC_EPARAM;
-    int rc = pvmi_buffer_get(mid, &m);
+    int rc = pvmi_remainder_await_all(mid);
+    if (!rc)
+        rc = pvmi_buffer_get(mid, &m);
     int direct = (int)PvmMboxDirectIndexOf(flags);
     return rc ? rc : put(name, direct ? direct : INDEX_ANY, flags, m);
 }

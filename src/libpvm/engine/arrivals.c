@@ -72,6 +72,18 @@ struct pvmc_message *pvmi_arrivals_pop(void)
     return m;
 }
 
+PVMI_COLD bool pvmi_arrivals_remove(const struct pvmc_message *m)
+{
+    size_t at = 0;
+    while (at < pvmi_arrivals_count && *slot(oldest + at) != m)
+        at++;
+    if (at == pvmi_arrivals_count)
+        return false;
+    for (pvmi_arrivals_count--; at < pvmi_arrivals_count; at++)
+        *slot(oldest + at) = *slot(oldest + at + 1);
+    return true;
+}
+
 bool pvmi_arrivals_take_in(void)
 {
     struct pvmc_message *m = pvmi_arrivals_pop();

@@ -26,6 +26,9 @@ void pvmi_arrivals_put(struct pvmc_message *m);
 /* Removes the oldest message, with its reference, for a receive that needs it; NULL when there is none. */
 struct pvmc_message *pvmi_arrivals_pop(void);
 
+/* Removes a message, with its reference, that no call has taken in. False: it is not there. */
+bool pvmi_arrivals_remove(const struct pvmc_message *m);
+
 /* Takes in the oldest message: gives it to its handler, which runs later, or to the inbox. False when there is none. */
 bool pvmi_arrivals_take_in(void);
 void pvmi_arrivals_take_in_all(void);

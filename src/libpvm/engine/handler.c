@@ -24,14 +24,14 @@ const struct pvmi_handler_table *pvmi_handler_table;
 int pvmi_handler_count;
 unsigned pvmi_handler_queued;
 
-static bool is_covered(int src, int tag, int ctx)
+bool pvmi_handler_covers(int src, int tag, int ctx)
 {
     return pvmi_handler_count && pvmi_handler_table->covers(src, tag, ctx);
 }
 
 bool pvmi_handler_concerns(int src, int tag, int ctx)
 {
-    return pvmi_handler_queued || is_covered(src, tag, ctx);
+    return pvmi_handler_queued || pvmi_handler_covers(src, tag, ctx);
 }
 
 static bool queue_add(struct pvmc_message *m, void (*call)(struct pvmc_message *m))
@@ -48,7 +48,7 @@ static bool queue_add(struct pvmc_message *m, void (*call)(struct pvmc_message *
 
 bool pvmi_handler_queue(struct pvmc_message *m)
 {
-    return is_covered((int)m->src, m->tag, (int)m->ctx) &&
+    return pvmi_handler_covers((int)m->src, m->tag, (int)m->ctx) && !m->partial &&
            queue_add(m, NULL); /* out of memory: the inbox gets it, and logs a loss */
 }
 

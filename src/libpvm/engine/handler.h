@@ -32,6 +32,9 @@ static inline bool pvmi_handler_take(struct pvmc_message *m)
 /* Calls a function of the library with m as if it were a handler; takes a reference. */
 void pvmi_handler_later(struct pvmc_message *m, void (*call)(struct pvmc_message *m));
 
+/* Whether there is a handler for a message with these fields. */
+bool pvmi_handler_covers(int src, int tag, int ctx);
+
 /* Whether a message with these fields might go to a handler, or one that waits for a handler might come before it. */
 bool pvmi_handler_concerns(int src, int tag, int ctx);
 

@@ -403,6 +403,14 @@ struct pvmc_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid)
     return m;
 }
 
+struct pvmi_waiting *pvmi_inbox_unseen(const struct pvmc_message *m)
+{
+    struct pvmi_waiting *w = first;
+    while (w && (w->m != m || w->mid))
+        w = w->next;
+    return w;
+}
+
 void pvmi_inbox_clear(void)
 {
     while (first) {

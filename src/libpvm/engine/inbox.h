@@ -110,6 +110,9 @@ struct pvmi_waiting *pvmi_inbox_after(uint64_t number);
 /* Takes a message out: *mid is 0 or the number it already has. The caller owns the reference. */
 struct pvmc_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid);
 
+/* The entry of a message that the program has not seen yet, or NULL. */
+struct pvmi_waiting *pvmi_inbox_unseen(const struct pvmc_message *m);
+
 /* Drops all messages and frees their mids. */
 void pvmi_inbox_clear(void);
 

@@ -30,6 +30,9 @@
 #define LISTEN_DIRECT_BYTES (1u << 20)
 #define FRAME_COST          1024
 
+/* A frame of so many bytes costs little more than its share of a longer one, on every transport. */
+#define STREAM_BYTES 8192
+
 struct pvmi_link pvmi_daemon_link;
 struct pvmi_link *pvmi_links;
 unsigned pvmi_link_count, pvmi_link_epoch;
@@ -100,12 +103,17 @@ static bool is_acknowledgement(const struct pvmc_frame_header *h)
     return h->ctx == PVMC_CTX_TC && h->tag == (int32_t)PVMC_TC_ACK;
 }
 
+static bool is_of_stream(const struct pvmc_frame_header *h)
+{
+    return h->flags & PVMC_FRAME_STREAM && !(h->flags & ~(PVMC_FRAME_STREAM | PVMC_FRAME_ABORT));
+}
+
 /* Whether a link may carry a frame: a direct one carries only what its peer sends to us. */
 static inline bool is_allowed(const struct pvmi_link *l, const struct pvmc_frame_header *h)
 {
     if (!l->peer)
         return true;
-    return h->src == l->peer->tid && h->dst == pvmi_task.tid && !h->flags &&
+    return h->src == l->peer->tid && h->dst == pvmi_task.tid && (!h->flags || is_of_stream(h)) &&
            (pvmi_peer_counts(h->src, h->ctx) || is_acknowledgement(h));
 }
 
@@ -335,6 +343,8 @@ static void take_attributes(struct pvmi_link *l, struct pvmi_carrier *carrier)
     l->frame_max = carrier->attributes.frame_max;
     l->lossless = carrier->attributes.lossless;
     l->by_reference = carrier->attributes.by_reference;
+    l->early = carrier->attributes.early;
+    l->stream_bytes = carrier->attributes.stream_bytes ? carrier->attributes.stream_bytes : STREAM_BYTES;
     l->deadline_us = INT64_MAX;
     if (!l->lossless && l->frame_max > PVMC_FRAME_PAYLOAD_MAX)
         l->frame_max = PVMC_FRAME_PAYLOAD_MAX; /* it may have to go by the daemon in the end */

@@ -35,6 +35,8 @@ struct pvmi_link {
     bool ours;        /* offered by us */
     uint32_t attempt; /* its number, assigned by the offering side */
     uint32_t frame_max;
+    uint32_t stream_bytes;       /* a stream sends when it has packed so many */
+    bool early;                  /* attribute of the transport */
     bool takes;                  /* the transport has peek_whole() */
     bool at_once;                /* direct and lossless: what it accepts needs no further care */
     bool lossless, by_reference; /* attributes of the transport */

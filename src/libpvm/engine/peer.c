@@ -6,7 +6,10 @@
 #include "core/error.h"
 #include "core/log.h"
 #include "core/message/proto.h"
+#include "arrivals.h"
+#include "handler.h"
 #include "inbox.h"
+#include "libpvm/base/active.h"
 #include "libpvm/base/call.h"
 #include "libpvm/base/shadow.h"
 #include "libpvm/base/virtual.h"
@@ -71,10 +74,102 @@ uint64_t pvmi_peer_time(void)
     return pvmi_peer_asked;
 }
 
+/* ---- streams ---- */
+
+/* Whether the message may be received before it is whole. A handler or a match function sees whole messages only. */
+static bool may_show(const struct pvmc_message *m)
+{
+    return pvmi_link_is_plain(&m->envelope) && !pvmi_receive_match &&
+           !pvmi_handler_covers((int)m->src, m->tag, (int)m->ctx);
+}
+
+/* Drops the message if the program does not know of it. */
+static void withdraw(struct pvmc_message *m)
+{
+    struct pvmi_waiting *w = pvmi_inbox_unseen(m);
+    int mid;
+    if (w || pvmi_arrivals_remove(m))
+        pvmc_message_unref(w ? pvmi_inbox_take(w, &mid) : m);
+}
+
+/* No more comes of m, to which the caller gives up the stream's reference. */
+static void cut_short(struct pvmc_message *m, bool shown, int why)
+{
+    m->partial = why;
+    if (shown)
+        withdraw(m);
+    pvmc_message_unref(m);
+    pvmi_lock_news = true;
+}
+
+static void abort_stream(struct pvmi_peer *p)
+{
+    struct pvmc_message *m = p->stream.m;
+    bool shown = p->shown;
+    p->stream = (struct pvmc_partial){0};
+    p->shown = false;
+    if (m)
+        cut_short(m, shown, PVMC_EABORTED);
+}
+
+/* The due frame of the stream is complete. */
+static void end_stream_frame(struct pvmi_peer *p, const struct pvmc_frame_header *h)
+{
+    struct pvmc_partial *s = &p->stream;
+    p->rx_seq++;
+    pvmi_lock_news = true;
+    if (h->flags & PVMC_FRAME_ABORT) {
+        abort_stream(p);
+        return;
+    }
+    bool is_last = pvmc_partial_add(s, h);
+    if (!is_last && !h->offset && s->m && may_show(s->m)) {
+        p->shown = true;
+        pvmi_link_deliver(pvmc_message_ref(s->m));
+    }
+    if (!is_last)
+        return;
+    if (s->m && !p->shown)
+        pvmi_link_deliver(s->m);
+    else if (s->m)
+        pvmc_message_unref(s->m);
+    else if (!p->shown)
+        pvmi_inbox_lose((int)h->src, h->tag);
+    *s = (struct pvmc_partial){0};
+    p->shown = false;
+}
+
+/* Whether nobody is left who could read the stream. */
+static bool is_orphan(const struct pvmi_peer *p)
+{
+    return p->shown && p->stream.m && p->stream.m->refs == 1;
+}
+
+/* The place for the payload of the due frame of the stream; NULL: it is dropped, and the frame is done with. */
+static uint8_t *place_stream(struct pvmi_peer *p, const struct pvmc_frame_header *h)
+{
+    static uint8_t nowhere;
+    struct pvmc_message *rest;
+    if (h->flags & PVMC_FRAME_ABORT)
+        return &nowhere;
+    if (is_orphan(p)) {
+        pvmc_message_unref(p->stream.m);
+        p->stream.m = NULL;
+    }
+    uint8_t *place = pvmc_partial_place(&p->stream, h, &rest);
+    if (rest)
+        cut_short(rest, p->shown, PVMC_ENOMEM);
+    if (!place)
+        end_stream_frame(p, h);
+    return place;
+}
+
 /* ---- messages under assembly ---- */
 
 static void drop_incoming(struct pvmi_peer *p)
 {
+    if (p->stream.open)
+        abort_stream(p);
     pvmc_message_unref(p->incoming);
     p->incoming = NULL;
     p->refuses = false;
@@ -125,6 +220,16 @@ static int check_place(struct pvmi_peer *p, const struct pvmc_frame_header *h)
     if (p->incoming && h->body_length != p->incoming->length)
         return violation(p, h, "message length", h->body_length, p->incoming->length);
     return 0;
+}
+
+/* The same for a stream, which has a place of its own. */
+static int check_stream(struct pvmi_peer *p, const struct pvmc_frame_header *h)
+{
+    const struct pvmc_partial *s = &p->stream;
+    if (!pvmc_partial_check(s, h))
+        return 0;
+    return h->offset != s->placed ? violation(p, h, "stream offset", h->offset, s->placed)
+                                  : violation(p, h, "stream length", h->body_length, s->body_length);
 }
 
 /* A message with that body; takes over mem (NULL: empty). NULL when out of memory; mem then stays the caller's. */
@@ -182,10 +287,24 @@ static void end_due(struct pvmi_peer *p, const struct pvmc_frame_header *h)
 
 /* ---- the reorder queue ---- */
 
+static int take_queued_stream(struct pvmi_peer *p, struct pvmi_reorder_frame *e)
+{
+    int rc = check_stream(p, &e->h);
+    uint8_t *place = rc ? NULL : place_stream(p, &e->h);
+    if (!place)
+        return rc;
+    if (e->h.length)
+        pvmc_copy(place, e->mem->data, e->h.length);
+    end_stream_frame(p, &e->h);
+    return 0;
+}
+
 /* Copies a queued frame's payload to the message under assembly; that of a whole message becomes its body. */
 static int take_queued(struct pvmi_peer *p, struct pvmi_reorder_frame *e)
 {
     const struct pvmc_frame_header *h = &e->h;
+    if (h->flags & PVMC_FRAME_STREAM)
+        return take_queued_stream(p, e);
     int rc = check_place(p, h);
     if (rc)
         return rc;
@@ -279,12 +398,27 @@ static void lose_writer(struct pvmi_peer *p)
         pvmi_link_listener->lost(l, PVMC_EDOWN);
 }
 
+/* The due frame is one of a stream. */
+static uint8_t *place_due_stream(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmc_frame_header *h,
+                                 int *status)
+{
+    *status = check_stream(p, h);
+    uint8_t *place = *status ? NULL : place_stream(p, h);
+    if (place) {
+        a->peer = p;
+        p->placing = true;
+    } else if (!*status && p->reorder) {
+        take_all_due(p); /* the frame was dropped, so others may be due */
+    }
+    return place;
+}
+
 uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const struct pvmc_frame_header *h, bool direct,
                          int *status)
 {
     static uint8_t nowhere; /* for frames without payload */
     *status = 0;
-    if (h->flags & PVMC_FRAME_ABORT) {
+    if ((h->flags & (PVMC_FRAME_ABORT | PVMC_FRAME_STREAM)) == PVMC_FRAME_ABORT) {
         pvmi_peer_ended(p);
         return NULL;
     }
@@ -297,12 +431,18 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
         if (p->placing && h->seq == p->rx_seq && !direct)
             lose_writer(p);
         int32_t ahead = (int32_t)(h->seq - p->rx_seq);
-        if (__builtin_expect(ahead | (h->flags & PVMC_FRAME_SHADOW), 0) || p->placing) { /* mostly neither is set */
+        int32_t rare = h->flags & (PVMC_FRAME_SHADOW | PVMC_FRAME_STREAM);
+        if (__builtin_expect(ahead | rare, 0) || p->placing) { /* mostly neither is set */
             if (ahead < 0)
                 return NULL;
             if (ahead > 0 || p->placing || has_shadow(h))
                 return place_in_queue(a, p, h, direct, status);
+            if (h->flags & PVMC_FRAME_STREAM)
+                return place_due_stream(a, p, h, status);
         }
+    } else if (h->flags & PVMC_FRAME_STREAM) {
+        *status = violation(p, h, "flags", h->flags, 0);
+        return NULL;
     }
     *status = check_place(p, h);
     if (*status)
@@ -323,7 +463,10 @@ void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmc_frame_header *h)
         pvmi_reorder_complete(a->reorder);
     } else {
         p->placing = false;
-        end_due(p, h);
+        if (h->flags & PVMC_FRAME_STREAM)
+            end_stream_frame(p, h);
+        else
+            end_due(p, h);
     }
     *a = (struct pvmi_arrival){0};
     if (p->reorder)

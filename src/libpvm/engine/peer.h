@@ -13,6 +13,7 @@
 #include "core/message/frame.h"
 #include "core/hash.h"
 #include "core/message/message.h"
+#include "core/message/partial.h"
 #include "core/message/proto.h"
 #include "core/message/tid.h"
 #include "reorder.h"
@@ -48,6 +49,8 @@ struct pvmi_peer {
     struct pvmi_link *link;        /* direct and up; NULL: frames go by the daemon */
     struct pvmc_message *incoming; /* under assembly */
     uint64_t placed;               /* bytes of it that have arrived */
+    struct pvmc_partial stream;    /* what arrives beside it, and is received meanwhile */
+    bool shown;                    /* the stream's message was delivered */
     struct pvmi_reorder_frame *reorder;
     bool placing;    /* a link is writing the payload of the due frame */
     bool refuses;    /* no memory for the current message: the rest of it is dropped */
@@ -58,6 +61,7 @@ struct pvmi_peer {
     bool broken;     /* it has broken the protocol: its frames are dropped until its tid has a new owner */
     bool complained; /* a violation has been logged, only once */
     bool gone;       /* forgotten while in use */
+    bool streams;    /* pvm_initsendto() has opened a stream to it, see route/stream.h */
     bool claimed;    /* a message to it is being sent, or was when the program jumped out of the call */
     struct pvmi_abandoned *abandoned; /* the message that the program left by a jump; NULL: none */
     unsigned uses;                    /* see pvmi_peer_use() */

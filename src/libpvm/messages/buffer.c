@@ -1,10 +1,14 @@
 /* buffer.c - the calls that deal with whole message buffers. */
 #include <limits.h>
 #include "core/error.h"
+#include "dpvm.h"
 #include "libpvm/base/call.h"
+#include "libpvm/base/compat.h"
 #include "libpvm/base/perror.h"
 #include "libpvm/calls/enrol.h"
 #include "libpvm/engine/buffer.h"
+#include "libpvm/route/remainder.h"
+#include "libpvm/route/stream.h"
 #include "libpvm/trace/trace.h"
 
 /* The encoding word for a program's choice; 0: there is no such choice. */
@@ -80,6 +84,40 @@ int pvm_initsend(int encoding)
     return pvmi_call_is_watched() ? watched_initsend(encoding) : begin_message(encoding);
 }
 
+/* ---- pvm_initsendto ---- */
+
+static int open_stream(int tid, int tag)
+{
+    static struct pvmi_leaver of_exit = {.leaves = pvmi_stream_cancel_all, .left = pvmi_stream_forget_all};
+    struct pvmc_message *m = pvmi_send_buffer.m;
+    pvmi_enrol_on_leave(&of_exit);
+    m->src = pvmi_task.tid;
+    m->dst = (pvmc_tid)tid;
+    m->tag = tag;
+    m->ctx = (uint32_t)pvmmyctx;
+    return pvmi_stream_open(m);
+}
+
+static int begin_stream(int encoding, int tid, int tag)
+{
+    if (!encoding_word(encoding) || !pvmi_tid_names_task((pvmc_tid)tid) || tag < 0)
+        return PVMC_EPARAM;
+    int rc = pvmi_task_need(), mid = rc ? rc : replace_send_buffer(encoding_word(encoding));
+    if (mid > 0)
+        rc = open_stream(tid, tag);
+    return rc ? rc : mid;
+}
+
+int pvm_initsendto(int encoding, int tid, int tag)
+{
+    PVMI_BEGIN(TEV_INITSEND, PVMI_INT(ME, encoding));
+    int rc = pvmi_return("pvm_initsendto", begin_stream(encoding, tid, tag));
+    PVMI_END(TEV_INITSEND, PVMI_INT(MSB, rc));
+    return rc;
+}
+
+/* ---- buffers ---- */
+
 static int free_buffer(int mid)
 {
     struct pvmc_message *m;
@@ -121,10 +159,17 @@ static int activate(int mid, int (*choose)(int mid))
     return rc ? rc : choose(mid);
 }
 
+/* A message that still comes cannot be packed into, nor sent. */
+static int activate_whole(int mid)
+{
+    int rc = pvmi_remainder_await_all(mid);
+    return rc ? rc : activate(mid, pvmi_buffer_select_send);
+}
+
 int pvm_setsbuf(int mid)
 {
     PVMI_BEGIN(TEV_SETSBUF, PVMI_INT(MB, mid));
-    int rc = pvmi_return("pvm_setsbuf", activate(mid, pvmi_buffer_select_send));
+    int rc = pvmi_return("pvm_setsbuf", activate_whole(mid));
     PVMI_END(TEV_SETSBUF, PVMI_INT(MSB, rc));
     return rc;
 }
@@ -148,10 +193,13 @@ static int visible_source(const struct pvmc_message *m)
     return (int)(m->src ? m->src : pvmi_task.tid);
 }
 
-static int tell_about(int mid, int *len, int *tag, int *tid)
+/* Of a message that still comes only the length is not known yet. */
+static int tell_about(int mid, bool wants_length, int *len, int *tag, int *tid)
 {
     struct pvmc_message *m;
-    int rc = pvmi_buffer_get(mid, &m);
+    int rc = wants_length ? pvmi_remainder_await_all(mid) : 0;
+    if (!rc)
+        rc = pvmi_buffer_get(mid, &m);
     if (rc)
         return rc;
     *len = visible_length(m);
@@ -164,7 +212,7 @@ int pvm_bufinfo(int mid, int *len, int *tag, int *tid)
 {
     int length = -1, code = -1, source = -1;
     PVMI_BEGIN(TEV_BUFINFO, PVMI_INT(MB, mid));
-    int rc = pvmi_return("pvm_bufinfo", tell_about(mid, &length, &code, &source));
+    int rc = pvmi_return("pvm_bufinfo", tell_about(mid, len, &length, &code, &source));
     PVMI_END(TEV_BUFINFO, PVMI_INT(CC, rc), PVMI_INT(INB, length), PVMI_INT(IMC, code), PVMI_INT(IST, source));
     if (rc >= 0 && len)
         *len = length;
@@ -178,7 +226,9 @@ int pvm_bufinfo(int mid, int *len, int *tag, int *tid)
 static int get_info(int mid, struct pvmminfo *info)
 {
     struct pvmc_message *m;
-    int rc = pvmi_buffer_get(mid, &m);
+    int rc = pvmi_remainder_await_all(mid);
+    if (!rc)
+        rc = pvmi_buffer_get(mid, &m);
     if (!rc)
         rc = info ? pvmi_task_need() : PVMC_EPARAM; /* src is our tid until the message is sent */
     if (!rc)

@@ -8,6 +8,7 @@
 #include "libpvm/base/call.h"
 #include "libpvm/base/compat.h"
 #include "libpvm/base/perror.h"
+#include "libpvm/route/remainder.h"
 #include "libpvm/trace/trace.h"
 
 int pvmi_pack(int type, const void *data, int n, int stride)
@@ -28,10 +29,28 @@ int pvmi_pack_string(const char *text)
     return m ? pvmc_message_pack_string(pvmi_send_buffer.m, text) : PvmNoBuf;
 }
 
-static int unpack(int type, void *data, int n, int stride)
+int pvmi_unpack(int type, void *data, int n, int stride)
 {
+    int rc = n < 0 ? PVMC_EPARAM : pvmi_remainder_await_items(type, n);
+    if (rc)
+        return rc;
     struct pvmc_message *m = pvmi_receive_buffer.m;
-    return n < 0 ? PVMC_EPARAM : m ? pvmc_message_unpack(m, type, data, n, stride) : PvmNoBuf;
+    return m ? pvmc_message_unpack(m, type, data, n, stride) : PvmNoBuf;
+}
+
+int64_t pvmi_string_bytes(void)
+{
+    int64_t bytes = PVMC_ESHORT;
+    int rc = 0;
+    for (;;) {
+        struct pvmc_message *m = pvmi_receive_buffer.m;
+        bytes = m ? pvmc_message_string_bytes(m) : PvmNoBuf;
+        if (bytes != PVMC_ESHORT || !m->partial)
+            return bytes;
+        rc = pvmi_remainder_await(m->length - m->position + 1);
+        if (rc)
+            return rc;
+    }
 }
 
 /* The active message in the usual case; else NULL. */
@@ -52,7 +71,7 @@ static inline struct pvmc_message *plain(const struct pvmi_active *active, const
     static __attribute__((noinline)) int unpack_##name(ctype *data, int n, int stride)                                 \
     {                                                                                                                  \
         PVMI_BEGIN(TEV_UPK##event, PVMI_LONG(PDA, data), PVMI_INT(PC, n), PVMI_INT(PSD, stride));                      \
-        int rc = pvmi_return("pvm_upk" #name, unpack(type, data, n, stride));                                          \
+        int rc = pvmi_return("pvm_upk" #name, pvmi_unpack(type, data, n, stride));                                     \
         PVMI_END(TEV_UPK##event, PVMI_INT(CC, rc));                                                                    \
         return rc;                                                                                                     \
     }                                                                                                                  \
@@ -92,33 +111,31 @@ int pvm_pkstr(char *text)
     return rc;
 }
 
-/* The caller vouches for the room at `text`: the interface has no way to say how much there is. */
-static int unpack_string(char *text)
+int pvmi_unpack_string(char *text)
 {
-    struct pvmc_message *m = pvmi_receive_buffer.m;
-    if (!m)
-        return PvmNoBuf;
-    return text ? pvmc_message_unpack_string(m, text, SIZE_MAX) : PVMC_EPARAM;
+    if (!pvmi_receive_buffer.m || !text)
+        return pvmi_receive_buffer.m ? PVMC_EPARAM : PvmNoBuf;
+    int64_t bytes = pvmi_receive_buffer.m->partial ? pvmi_string_bytes() : 0;
+    if (bytes < 0 && bytes != PVMC_ESHORT)
+        return (int)bytes;
+    return pvmc_message_unpack_string(pvmi_receive_buffer.m, text, SIZE_MAX);
 }
 
 int pvm_upkstr(char *text)
 {
     PVMI_BEGIN(TEV_UPKSTR, PVMI_LONG(PDA, text));
-    int rc = pvmi_return("pvm_upkstr", unpack_string(text));
+    int rc = pvmi_return("pvm_upkstr", pvmi_unpack_string(text));
     PVMI_END(TEV_UPKSTR, PVMI_INT(CC, rc));
     return rc;
 }
 
 static int unpack_new_string(char **text)
 {
-    struct pvmc_message *m = pvmi_receive_buffer.m;
-    if (!m)
-        return PvmNoBuf;
-    int64_t bytes = pvmc_message_string_bytes(m);
+    int64_t bytes = pvmi_string_bytes();
     if (bytes < 0)
         return (int)bytes;
     char *copy = malloc(bytes);
-    int rc = copy ? pvmc_message_unpack_string(m, copy, bytes) : PVMC_ENOMEM;
+    int rc = copy ? pvmc_message_unpack_string(pvmi_receive_buffer.m, copy, bytes) : PVMC_ENOMEM;
     if (rc) {
         free(copy);
         return rc;

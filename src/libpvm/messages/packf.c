@@ -213,16 +213,13 @@ static int unpack_item(const struct item *item, struct arguments *args)
         (void)va_arg(args->list, int);
         return 0;
     }
-    struct pvmc_message *m = pvmi_receive_buffer.m;
-    if (!m)
+    if (!pvmi_receive_buffer.m)
         return PvmNoBuf;
     int type = type_of(item);
     if (type < 0 && item->kind != 's')
         return PVMC_EPARAM;
     void *to = va_arg(args->list, void *);
-    if (item->kind == 's')
-        return to ? pvmc_message_unpack_string(m, to, SIZE_MAX) : PVMC_EPARAM;
-    return pvmc_message_unpack(m, type, to, item->count, item->stride);
+    return item->kind == 's' ? pvmi_unpack_string(to) : pvmi_unpack(type, to, item->count, item->stride);
 }
 
 int pvm_vunpackf(const char *format, va_list list)

@@ -5,6 +5,7 @@
 #include "libpvm/base/call.h"
 #include "libpvm/base/perror.h"
 #include "libpvm/calls/enrol.h"
+#include "libpvm/route/remainder.h"
 
 /* The header that travels with a packed message: these words as uints, then the body's length as an unsigned long. */
 enum { WORD_CTX, WORD_TAG, WORD_WID, WORD_ENC, WORD_DSIG, WORD_CRC, WORD_SRC, WORD_DST, WORD_COUNT };
@@ -29,7 +30,9 @@ static int append_header(struct pvmc_message *to, const struct pvmc_message *fro
 /* The message to pack and the buffer to pack it into. */
 static int find_both(int mid, struct pvmc_message **from, struct pvmc_message **to)
 {
-    int rc = pvmi_buffer_get(mid, from);
+    int rc = pvmi_remainder_await_all(mid);
+    if (!rc)
+        rc = pvmi_buffer_get(mid, from);
     if (rc)
         return rc;
     *to = pvmi_send_buffer.m;
@@ -91,12 +94,13 @@ static int read_header(struct pvmc_message *m, unsigned words[WORD_COUNT], unsig
 
 static int unpack_message(void)
 {
+    int rc = pvmi_remainder_await_all(pvmi_receive_buffer.mid);
     struct pvmc_message *from = pvmi_receive_buffer.m;
     unsigned words[WORD_COUNT];
     unsigned long length;
-    if (!from)
-        return PvmNoBuf;
-    int rc = read_header(from, words, &length);
+    if (rc || !from)
+        return rc ? rc : PvmNoBuf;
+    rc = read_header(from, words, &length);
     if (rc)
         return rc;
     if (length > from->length - from->position)

@@ -19,6 +19,7 @@
 #include "libpvm/base/virtual.h"
 #include "libpvm/calls/enrol.h"
 #include "libpvm/engine/wait.h"
+#include "libpvm/route/remainder.h"
 
 #define PLACING_US 100000 /* interval of checks of a message that is still being placed after the deadline */
 
@@ -50,12 +51,13 @@ static int default_match(int mid, int tid, int tag)
 
 /*
  * Asks the program's function about each message, once per call. It returns 0 to refuse the message, 1 to take it, more
- * to take the highest, below 0 to abort. It may call pvm_bufinfo() and the like, but not receive.
+ * to take the highest, below 0 to abort. It may call pvm_bufinfo() and the like, but not receive. It sees a message
+ * that still comes, and those behind it, when that is whole.
  */
 static void search_by_function(struct search *s)
 {
     int best = 0;
-    for (struct pvmi_waiting *w = pvmi_inbox_after(s->asked), *next; w; w = next) {
+    for (struct pvmi_waiting *w = pvmi_inbox_after(s->asked), *next; w && w->m->partial <= 0; w = next) {
         next = w->next;
         s->asked = w->number;
         int mid = pvmi_buffer_of_waiting(w);
@@ -133,13 +135,20 @@ static bool take_in(struct search *s, size_t most)
     return false;
 }
 
+/* Whether there is a message about which the program can be asked. */
+static bool may_ask(const struct search *s)
+{
+    const struct pvmi_waiting *w = pvmi_inbox_after(s->asked);
+    return w && w->m->partial <= 0;
+}
+
 /* pvmi_condition: there is a message, a candidate, or no point in waiting for it. */
 static bool has_news(void *arg)
 {
     struct search *s = arg;
     if (pvmi_arrivals_count)
         return true;
-    return asks_program(s) ? pvmi_inbox_after(s->asked) != NULL : look(s);
+    return asks_program(s) ? may_ask(s) : look(s);
 }
 
 /* Group calls receive in contexts of their own. */
@@ -464,6 +473,41 @@ static int copy_out(struct pvmc_message *m, void *data, int n, int type, int *by
     return 0;
 }
 
+static void drop(struct pvmc_message *m, int mid)
+{
+    if (mid) {
+        pvmi_buffer_taken(mid);
+        pvmi_buffer_free(mid);
+    } else {
+        pvmc_message_unref(m);
+    }
+}
+
+/* Waits for the rest of a message that has been taken, and may still come. If it never will, drops it. */
+static PVMI_COLD int await_rest(struct pvmc_message *m, int mid)
+{
+    if (mid)
+        pvmi_buffer_taken(mid);
+    int rc = mid ? pvmi_remainder_await_all(mid) : pvmi_remainder_await_message(m);
+    if (rc)
+        drop(m, mid);
+    return rc;
+}
+
+/* Takes the next message, with room for `size` bytes. 0, PVMC_ETIMEOUT, PVMC_EABORTED: try again, or an error. */
+static int take_next(int tid, int tag, int64_t deadline_us, void *data, size_t size, struct pvmc_message **m, int *mid)
+{
+    *m = take_ready(tid, tag, deadline_us > TAKE_WHAT_CAME, mid);
+    if (!*m) {
+        struct search s = make_search(tid, tag);
+        int rc = seek_placing(&s, data, size, deadline_us);
+        if (rc)
+            return rc;
+        *m = take(&s, mid);
+    }
+    return (*m)->partial ? await_rest(*m, *mid) : 0;
+}
+
 /* 0, PVMC_ETIMEOUT if there was no message in time, or an error. */
 static int receive_data(int tid, int tag, int64_t deadline_us, void *data, int n, int type, int *rtid, int *rtag,
                         int *rlen)
@@ -473,13 +517,13 @@ static int receive_data(int tid, int tag, int64_t deadline_us, void *data, int n
     size_t item = pvmc_type_own_bytes(type);
     if (n < 0 || (n && !data) || !item)
         return PVMC_EPARAM;
+    struct pvmc_message *m;
     int mid, bytes, rc = begin();
-    struct pvmc_message *m = rc ? NULL : take_ready(tid, tag, deadline_us > TAKE_WHAT_CAME, &mid);
-    if (!rc && !m) {
-        struct search s = make_search(tid, tag);
-        rc = seek_placing(&s, data, (size_t)n * item, deadline_us);
-        m = rc ? NULL : take(&s, &mid);
-    }
+    if (rc)
+        return rc;
+    do
+        rc = take_next(tid, tag, deadline_us, data, (size_t)n * item, &m, &mid);
+    while (rc == PVMC_EABORTED);
     if (rc)
         return rc;
     rc = copy_out(m, data, n, type, &bytes);
@@ -489,12 +533,7 @@ static int receive_data(int tid, int tag, int64_t deadline_us, void *data, int n
         *rtag = m->tag;
     if (rlen)
         *rlen = bytes;
-    if (mid) {
-        pvmi_buffer_taken(mid);
-        pvmi_buffer_free(mid);
-    } else {
-        pvmc_message_unref(m);
-    }
+    drop(m, mid);
     return rc;
 }
 

@@ -10,6 +10,7 @@
 #include "libpvm/engine/arrivals.h"
 #include "libpvm/route/multicast.h"
 #include "libpvm/route/send.h"
+#include "libpvm/route/stream.h"
 #include "libpvm/trace/trace.h"
 
 #define PSEND_COPIED 16 /* items that pvm_psend() copies */
@@ -38,7 +39,8 @@ static int bytes_to_send(void)
     return pvmi_send_buffer.m ? (int)pvmc_message_bytes(pvmi_send_buffer.m) : -1;
 }
 
-static int send_active(int tid, int tag)
+/* `send` is pvmi_send_message() or pvmi_stream_send(). */
+static inline __attribute__((always_inline)) int send_active(int tid, int tag, int (*send)(struct pvmc_message *m))
 {
     struct pvmc_message *m = pvmi_send_buffer.m;
     if (!m)
@@ -51,21 +53,26 @@ static int send_active(int tid, int tag)
     if (rc)
         return rc;
     address(m, (pvmc_tid)tid, tag);
-    rc = pvmi_send_message(m);
+    rc = send(m);
     pvmi_arrivals_pass();
     return rc;
 }
 
 static int send_now(int tid, int tag)
 {
-    return pvmi_return("pvm_send", send_active(tid, tag));
+    return pvmi_return("pvm_send", send_active(tid, tag, pvmi_send_message));
+}
+
+static PVMI_COLD int send_stream(int tid, int tag)
+{
+    return pvmi_return("pvm_send", send_active(tid, tag, pvmi_stream_send));
 }
 
 static PVMI_COLD int watched_send(int tid, int tag)
 {
     PVMI_BEGIN(TEV_SEND, PVMI_INT(MNB, bytes_to_send()), PVMI_INT(DST, tid), PVMI_INT(MC, tag),
                PVMI_INT(MCX, pvmmyctx));
-    int rc = send_now(tid, tag);
+    int rc = pvmi_stream_has(pvmi_send_buffer.m) ? send_stream(tid, tag) : send_now(tid, tag);
     PVMI_END(TEV_SEND, PVMI_INT(CC, rc));
     return rc;
 }
@@ -119,6 +126,7 @@ static int mcast_active(const int *tids, int count, int tag)
     if (!copy)
         return PVMC_ENOMEM;
     memcpy(copy, tids, count * sizeof *copy);
+    pvmi_stream_cancel(m);
     rc = send_to_many(m, copy, count, tag);
     free(copy);
     pvmi_arrivals_pass();

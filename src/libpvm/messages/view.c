@@ -4,12 +4,14 @@
 #include "dpvm.h"
 #include "libpvm/base/call.h"
 #include "libpvm/engine/buffer.h"
+#include "libpvm/route/remainder.h"
 
 void *pvm_upkview(void *view, int type, int n, void **items)
 {
     PVMI_BEGIN(PVMI_UNTRACED);
+    int rc = pvmi_remainder_await_items(type, n);
     struct pvmc_message *m = pvmi_receive_buffer.m;
-    void *result = m && items ? pvmc_message_view(m, view, type, n, items) : NULL;
+    void *result = !rc && m && items ? pvmc_message_view(m, view, type, n, items) : NULL;
     PVMI_END(PVMI_UNTRACED);
     return result;
 }

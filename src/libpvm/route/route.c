@@ -699,7 +699,7 @@ static void lose_link(struct pvmi_link *l, int reason)
     }
     pvmi_peer_use(p);
     pvmi_link_free(l);
-    if ((p->incoming || p->reorder) && !p->ended && pvmi_link_is_up())
+    if ((p->incoming || p->stream.open || p->reorder) && !p->ended && pvmi_link_is_up())
         watch_peer(p); /* within a message: if the sender has ended, the rest will never come */
     if (!p->link)
         tell_deleted(p);

@@ -76,9 +76,18 @@ int pvmi_transfer_note(struct pvmi_transfer *t, const struct pvmi_link *l, struc
 struct pvmc_frame *pvmi_transfer_frame(const struct pvmi_transfer *t, const struct pvmi_link *l)
 {
     struct pvmc_frame *f = pvmc_message_frame(t->m, t->offset, frame_limit(t, l), t->peer ? t->peer->tx_seq : 0);
-    if (f)
-        f->h.dst = t->dst;
+    if (!f)
+        return NULL;
+    f->h.dst = t->dst;
+    if (__builtin_expect(t->streams, 0) && f->h.length != f->h.body_length)
+        f->h.flags |= PVMC_FRAME_STREAM;
     return f;
+}
+
+/* Whether the message that begins on that link is read frame by frame. The receiver can have one stream from us. */
+static bool is_early(const struct pvmi_transfer *t, const struct pvmi_link *l)
+{
+    return l->early && t->peer && !t->peer->streams;
 }
 
 /* Once for each frame, even if the daemon's link does not accept it at once. */
@@ -96,6 +105,8 @@ static void add_shadow(struct pvmi_transfer *t, struct pvmc_frame *f)
 int pvmi_transfer_send(struct pvmi_transfer *t)
 {
     struct pvmi_link *l = pvmi_transfer_link(t);
+    if (!t->offset)
+        t->streams = is_early(t, l);
     struct pvmc_frame *f = pvmi_transfer_frame(t, l);
     if (!f)
         return PVMC_ENOMEM;
@@ -297,6 +308,17 @@ int pvmi_transfer_all(struct pvmc_message *m, struct pvmi_peer *p)
     int rc = p ? pvmi_route_await(p) : 0;
     if (!rc)
         rc = pvmi_transfer_finish(&t);
+    pvmi_transfer_end(&t);
+    return rc;
+}
+
+int pvmi_transfer_rest(struct pvmc_message *m, struct pvmi_peer *p, uint64_t sent)
+{
+    struct pvmi_transfer t;
+    pvmi_transfer_begin(&t, m, m->dst, p);
+    t.offset = sent;
+    t.streams = true;
+    int rc = pvmi_transfer_finish(&t);
     pvmi_transfer_end(&t);
     return rc;
 }

@@ -13,6 +13,7 @@ struct pvmi_transfer {
     struct pvmi_peer *peer;      /* in use; NULL: no sequence numbers, to our daemon and the like */
     uint64_t offset;             /* of the next frame */
     bool whole;                  /* the last frame has been sent */
+    bool streams;                /* its frames are those of a stream */
     bool has_shadow;             /* the frame at shadow_at - 1 has one, if the daemon carries it (shadow.h) */
     uint64_t shadow_at;          /* 0: none has been asked about */
     struct pvmc_frame **inplace; /* frames of in-place data that a transport may still need */
@@ -51,6 +52,9 @@ void pvmi_transfer_abandon(unsigned level);
 
 /* All of the above: sends m to m->dst. p is claimed, or NULL. 0 or an error. */
 int pvmi_transfer_all(struct pvmc_message *m, struct pvmi_peer *p);
+
+/* The same for a stream of which `sent` bytes, more than 0, have been sent. */
+int pvmi_transfer_rest(struct pvmc_message *m, struct pvmi_peer *p, uint64_t sent);
 
 /* Waits until the caller may change m, all of whose frames have been sent to p, which is claimed. 0 or an error. */
 int pvmi_transfer_settle(struct pvmc_message *m, struct pvmi_peer *p);

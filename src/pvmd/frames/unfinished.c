@@ -5,10 +5,11 @@
 #include "core/log.h"
 #include "relay.h"
 
-static struct pvmc_frame_header *find(struct pvmd_unfinished *u, pvmc_tid dst)
+/* A task may be sending a stream and another message to one receiver. */
+static struct pvmc_frame_header *find(struct pvmd_unfinished *u, const struct pvmc_frame_header *h)
 {
     for (size_t i = 0; i < u->count; i++)
-        if (u->latest[i].dst == dst)
+        if (u->latest[i].dst == h->dst && !((u->latest[i].flags ^ h->flags) & PVMC_FRAME_STREAM))
             return &u->latest[i];
     return NULL;
 }
@@ -28,7 +29,7 @@ static struct pvmc_frame_header *add(struct pvmd_unfinished *u)
 
 int pvmd_unfinished_note(struct pvmd_unfinished *u, const struct pvmc_frame_header *h)
 {
-    struct pvmc_frame_header *known = find(u, h->dst);
+    struct pvmc_frame_header *known = find(u, h);
     if (pvmc_frame_is_last(h) || h->flags & PVMC_FRAME_ABORT) {
         if (known)
             *known = u->latest[--u->count];

@@ -9,7 +9,7 @@
 #include "core/message/frame.h"
 
 struct pvmd_unfinished {
-    struct pvmc_frame_header *latest; /* the header of the latest frame to each receiver */
+    struct pvmc_frame_header *latest; /* of each message: the header of its latest frame */
     size_t count, capacity;
 };
 

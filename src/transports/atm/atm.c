@@ -8,6 +8,12 @@
 #include "core/log.h"
 #include "atm_transport.h"
 
+/*
+ * PC-AAL's cells can be read one by one, but each frame has one for its header, and wakes the receiver. So a frame has
+ * some forty, of whole items of 8 and 16 bytes.
+ */
+#define CELLS_FRAME_BYTES 1056
+
 /* ---- availability ---- */
 
 static bool is_virtual; /* of the network that atm_available() saw last */
@@ -37,12 +43,14 @@ static int atm_available(char *why, size_t size)
 /* A simulated network is used only if PVM_TRANSPORT names it. */
 static void atm_query(const struct pvmt_transport *t, struct pvmt_attributes *out)
 {
-    bool has_clock = t ? ((const struct atm_transport *)t)->is_virtual : is_virtual;
-    *out = (struct pvmt_attributes){.frame_max = PVMC_FRAME_PAYLOAD_MAX,
+    const struct atm_transport *open = (const struct atm_transport *)t;
+    bool has_clock = t ? open->is_virtual : is_virtual, by_cells = t && open->protocol > atm_sscop;
+    *out = (struct pvmt_attributes){.frame_max = by_cells ? CELLS_FRAME_BYTES : PVMC_FRAME_PAYLOAD_MAX,
                                     .copy_max = PVMC_FRAME_PAYLOAD_MAX,
                                     .latency_ns = 1000000,
                                     .bandwidth_mbs = 10,
                                     .by_name_only = true,
+                                    .early = by_cells,
                                     .secrecy = "in the clear",
                                     .has_clock = has_clock};
 }

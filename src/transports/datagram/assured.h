@@ -19,7 +19,7 @@
 #define PVMT_ASSURED_QUEUE_MAX   32 /* frames accepted and not yet written */
 #define PVMT_ASSURED_HEADER_MAX  (2 + PVMC_FRAME_HEADER_BYTES)
 #define PVMT_ASSURED_ITEM        8  /* bytes of the items of a payload of which nobody knows */
-#define PVMT_ASSURED_HEADER_ITEM 28 /* of a header: it is read as a whole */
+#define PVMT_ASSURED_HEADER_ITEM 24 /* of a header: most are one such item, so one cell */
 
 /* What the carrier does for it. */
 struct pvmt_assured_carrier {

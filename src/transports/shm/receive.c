@@ -89,14 +89,14 @@ static bool read_header(struct pvmt_shm_link *l, const struct pvmw_long_cell *ce
         .body_length = c.body_length,
         .offset = c.offset,
     };
-    bool abort = c.flags & PVMC_FRAME_ABORT;
+    bool is_rare = c.flags & (PVMC_FRAME_ABORT | PVMC_FRAME_STREAM);
     if (l->rx_left)
         return malformed(l, "a frame begins within another one");
-    if (c.flags & ~(uint32_t)(PVMC_FRAME_ABORT | PVMC_FRAME_AGAIN))
+    if (c.flags & ~(uint32_t)(PVMC_FRAME_ABORT | PVMC_FRAME_AGAIN | PVMC_FRAME_STREAM))
         return malformed(l, "a frame has unknown flags");
     if (c.length > PVMT_SHM_FRAME_MAX || c.offset > c.body_length || c.length > c.body_length - c.offset)
         return malformed(l, "a frame's length or offset is wrong");
-    if (abort ? c.length : !c.length && c.body_length)
+    if (is_rare ? pvmc_frame_check(h) : !c.length && c.body_length)
         return malformed(l, "a frame is empty, or should be");
     return true;
 }

@@ -70,7 +70,7 @@ START_TEST(foreign_bytes_are_refused)
     ck_assert_int_eq(decode_with(1, 0), PVMC_EFORMAT);
     ck_assert_int_eq(decode_with(2, 2), PVMC_EVERSION);
     ck_assert_int_eq(decode_with(2, 0), PVMC_EVERSION);
-    ck_assert_int_eq(decode_with(3, 16), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_with(3, 32), PVMC_EFORMAT);
     ck_assert_int_eq(decode_with(60, 1), PVMC_EFORMAT);
     ck_assert_int_eq(decode_with(63, 1), PVMC_EFORMAT);
 }
@@ -104,6 +104,26 @@ START_TEST(lengths_must_agree)
     ck_assert_int_eq(decode_lengths(PVMC_FRAME_ABORT, 0, 2, 5), 0);
     ck_assert_int_eq(decode_lengths(PVMC_FRAME_ABORT, 1, 2, 5), PVMC_EFORMAT);
     ck_assert_int_eq(decode_lengths(PVMC_FRAME_ABORT, 0, 6, 5), PVMC_EFORMAT);
+}
+END_TEST
+
+START_TEST(streams_tell_their_length_at_the_end)
+{
+    enum { STREAM = PVMC_FRAME_STREAM, BOTH = PVMC_FRAME_STREAM | PVMC_FRAME_ABORT };
+    uint64_t open = PVMC_FRAME_LENGTH_OPEN;
+    ck_assert_int_eq(decode_lengths(STREAM, 10, 0, open), 0);
+    ck_assert_int_eq(decode_lengths(STREAM, 10, 10, open), 0);
+    ck_assert_int_eq(decode_lengths(STREAM, 10, 20, 30), 0);
+    ck_assert_int_eq(decode_lengths(STREAM, 0, 30, 30), 0); /* nothing was left to send */
+    ck_assert_int_eq(decode_lengths(STREAM, 10, 0, 30), 0); /* known from the start */
+    ck_assert_int_eq(decode_lengths(STREAM, 0, 10, open), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_lengths(STREAM, 0, 10, 30), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_lengths(STREAM, 10, 0, 10), PVMC_EFORMAT); /* a whole message is no stream */
+    ck_assert_int_eq(decode_lengths(STREAM, 0, 0, 0), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_lengths(STREAM, 10, open - 10, open), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_lengths(STREAM, 10, 25, 30), PVMC_EFORMAT);
+    ck_assert_int_eq(decode_lengths(BOTH, 0, 10, open), 0);
+    ck_assert_int_eq(decode_lengths(BOTH, 1, 10, open), PVMC_EFORMAT);
 }
 END_TEST
 
@@ -212,5 +232,6 @@ START_TEST(many_frames_come_and_go)
 END_TEST
 
 UNIT_MAIN("frame", encoding_gives_the_documented_bytes, decoding_reads_them_back, foreign_bytes_are_refused,
-          lengths_must_agree, the_last_frame_is_known, a_frame_keeps_its_memory, a_received_frame_has_room,
-          shared_frames_differ_in_their_header_only, in_place_frames_are_shared_by_copy, many_frames_come_and_go)
+          lengths_must_agree, streams_tell_their_length_at_the_end, the_last_frame_is_known, a_frame_keeps_its_memory,
+          a_received_frame_has_room, shared_frames_differ_in_their_header_only, in_place_frames_are_shared_by_copy,
+          many_frames_come_and_go)

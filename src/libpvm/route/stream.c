@@ -1,0 +1,285 @@
+/* stream.c - see stream.h. */
+#include "stream.h"
+#include <stdlib.h>
+#include <string.h>
+#include <utlist.h>
+#include "core/error.h"
+#include "libpvm/base/call.h"
+#include "libpvm/base/task.h"
+#include "libpvm/base/virtual.h"
+#include "libpvm/engine/link.h"
+#include "libpvm/engine/peer.h"
+#include "claim.h"
+#include "route.h"
+#include "send.h"
+#include "transfer.h"
+
+#define FRAME_MAX  65536 /* bytes: the receiver reads a frame when all of it is there */
+#define ITEM_BYTES 16    /* a multiple of every item's */
+
+struct stream {
+    struct pvmc_message *m; /* with a reference; NULL: its abort waits for room */
+    struct pvmi_peer *peer; /* in use */
+    struct pvmc_envelope to;
+    uint64_t sent;         /* bytes */
+    uint64_t edge, packed; /* the last call that packed anything packed from here to there */
+    uint64_t refused;      /* bytes packed when there was no room; after some more it is tried again */
+    struct stream *next;
+};
+
+static struct stream *streams;
+
+static struct stream *find(const struct pvmc_message *m)
+{
+    struct stream *s;
+    LL_SEARCH_SCALAR(streams, s, m, m);
+    return s;
+}
+
+bool pvmi_stream_has(const struct pvmc_message *m)
+{
+    return m && find(m);
+}
+
+static void watch(bool on)
+{
+    if (on)
+        __atomic_fetch_or(&pvmi_call_watch, PVMI_WATCH_STREAM, __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_and(&pvmi_call_watch, ~(unsigned)PVMI_WATCH_STREAM, __ATOMIC_RELAXED);
+}
+
+/* Forgets a stream, wherever it is. */
+static void end(struct stream *s)
+{
+    LL_DELETE(streams, s);
+    s->peer->streams = false;
+    pvmi_peer_put(s->peer);
+    pvmc_message_unref(s->m);
+    free(s);
+    if (!streams)
+        watch(false);
+}
+
+/* ---- frames ---- */
+
+/* Whether a frame may leave now by that link. In virtual time the daemons' route takes no time, so it is not used. */
+static bool may_send(const struct stream *s, const struct pvmi_link *l)
+{
+    if (!pvmi_link_is_up() || s->peer->gone || s->peer->claimed || !pvmi_link_is_ready(l))
+        return false;
+    return l->peer || (!pvmi_virtual() && !pvmi_peer_is_held(s->peer->tid));
+}
+
+/* The same, after a look at the links if room or a hold may have come. */
+static bool has_room(struct stream *s)
+{
+    struct pvmi_link *l = pvmi_route_link(s->peer);
+    if (!pvmi_link_must_listen(l) && may_send(s, l))
+        return true;
+    l->unheard = 0;
+    s->refused = s->packed;
+    return pvmi_link_progress() >= 0 && may_send(s, pvmi_route_link(s->peer));
+}
+
+/* Takes over f. Whether it has left. */
+static bool send_frame(struct stream *s, struct pvmc_frame *f)
+{
+    struct pvmi_link *l = pvmi_route_link(s->peer);
+    int rc = f ? pvmi_link_send(l, f) : PVMC_ENOMEM;
+    if (rc == PVMC_EDOWN && l->peer)
+        pvmi_route_broken(l); /* the next one goes by the daemon */
+    if (!rc)
+        pvmi_transfer_count(s->peer, l, f->h.length, false);
+    else if (rc == PVMC_EAGAIN && l->peer)
+        s->peer->refusals++;
+    pvmc_frame_unref(f);
+    return !rc;
+}
+
+static struct pvmc_frame_header header_of(const struct stream *s)
+{
+    return (struct pvmc_frame_header){.flags = PVMC_FRAME_STREAM,
+                                      .envelope = s->to,
+                                      .seq = s->peer->tx_seq,
+                                      .body_length = PVMC_FRAME_LENGTH_OPEN,
+                                      .offset = s->sent};
+}
+
+/* A copy, so that the message's memory can grow in place. */
+static struct pvmc_frame *make_frame(const struct stream *s, uint32_t bytes)
+{
+    struct pvmc_frame_header h = header_of(s);
+    h.length = bytes;
+    struct pvmc_frame *f = pvmc_frame_alloc(&h);
+    if (f)
+        memcpy(f->mem->data, s->m->mem->data + s->sent, bytes);
+    return f;
+}
+
+/* The next frame's bytes, 0 if there are too few. A long array is cut between items. */
+static uint32_t next_bytes(const struct stream *s)
+{
+    const struct pvmi_link *l = pvmi_route_link(s->peer);
+    uint64_t left = s->m->length - s->sent, most = l->frame_max < FRAME_MAX ? l->frame_max : FRAME_MAX;
+    if (left < l->stream_bytes || (s->refused && s->packed - s->refused < l->stream_bytes))
+        return 0;
+    if (left <= most)
+        return (uint32_t)left;
+    uint64_t limit = s->sent + most, from = s->edge > s->sent && s->edge < limit ? s->edge : s->sent;
+    uint64_t behind = s->sent > s->edge ? (s->sent - s->edge) % ITEM_BYTES : 0;
+    uint64_t cut = limit - (limit - from + behind) % ITEM_BYTES;
+    return (uint32_t)(cut > s->sent ? cut - s->sent : most);
+}
+
+static void push(struct stream *s)
+{
+    uint32_t bytes;
+    while ((bytes = next_bytes(s)) && has_room(s)) {
+        s->refused = 0;
+        bytes = next_bytes(s); /* a link may have come or gone */
+        if (!s->peer->link && !s->sent)
+            pvmi_route_consider(s->peer, 1, bytes);
+        if (!bytes || !send_frame(s, make_frame(s, bytes)))
+            return;
+        s->sent += bytes;
+    }
+}
+
+/* Takes back what has left, and forgets the stream when that is done. */
+static void cancel(struct stream *s)
+{
+    pvmc_message_unref(s->m);
+    s->m = NULL;
+    struct pvmc_frame_header h = header_of(s);
+    h.flags |= PVMC_FRAME_ABORT;
+    if (!s->sent || s->peer->gone || (has_room(s) && send_frame(s, pvmc_frame_new(&h, NULL))))
+        end(s);
+}
+
+/* ---- the end of each call ---- */
+
+static void note_packed(struct stream *s)
+{
+    if (s->m->length == s->packed)
+        return;
+    s->edge = s->packed;
+    s->packed = s->m->length;
+}
+
+/* Lets the time pass that the program has computed, if a frame is due. Other threads may run meanwhile. */
+static void pass_time(void)
+{
+    struct stream *s = pvmi_virtual() ? streams : NULL;
+    while (s && (!s->m || !next_bytes(s)))
+        s = s->next;
+    if (s)
+        pvmi_call_clock->pass();
+}
+
+/* Nothing of a message whose buffer is gone is left but our reference. */
+static void advance(struct stream *s)
+{
+    if (!s->m || s->m->refs == 1 || s->peer->gone)
+        cancel(s);
+    else
+        push(s);
+}
+
+/* pvmi_call_flow */
+static void flow(void)
+{
+    struct stream *s, *next;
+    LL_FOREACH (streams, s)
+        if (s->m)
+            note_packed(s);
+    pass_time();
+    LL_FOREACH_SAFE (streams, s, next)
+        advance(s);
+}
+
+/* ---- for the calls ---- */
+
+static bool may_stream(const struct pvmc_message *m)
+{
+    return m->enc <= PVMC_ENC_DEFAULT && m->dst != pvmi_task.tid && pvmi_peer_counts(m->dst, m->ctx);
+}
+
+static int open_to(struct pvmc_message *m, struct pvmi_peer *p)
+{
+    struct stream *s = malloc(sizeof *s);
+    if (!s)
+        return PVMC_ENOMEM;
+    *s = (struct stream){.m = pvmc_message_ref(m), .peer = p, .to = m->envelope};
+    pvmi_peer_use(p);
+    p->streams = true;
+    LL_PREPEND(streams, s);
+    pvmi_call_flow = flow;
+    watch(true);
+    if (!pvmi_virtual())
+        return 0;
+    pvmi_route_consider(p, 1, 0);
+    return pvmi_route_await(p);
+}
+
+int pvmi_stream_open(struct pvmc_message *m)
+{
+    flow(); /* the buffer that m replaces may have had a stream */
+    struct pvmi_peer *p = may_stream(m) ? pvmi_peer_get(m->dst) : NULL;
+    return p && !p->streams ? open_to(m, p) : 0;
+}
+
+static bool is_same(const struct stream *s, const struct pvmc_message *m)
+{
+    return s->to.dst == m->dst && s->to.tag == m->tag && s->to.ctx == m->ctx && !s->peer->gone;
+}
+
+/* The claim may wait, and the stream goes on meanwhile. */
+static int send_rest(struct pvmc_message *m, struct pvmi_peer *p)
+{
+    struct pvmc_message *held = pvmi_claim_message(m);
+    if (!held)
+        return PVMC_ENOMEM;
+    struct pvmi_claim c = {&p, 1};
+    int rc = pvmi_claim(&c);
+    if (!rc) {
+        struct stream *s = find(m);
+        uint64_t sent = s ? s->sent : 0;
+        if (s)
+            end(s);
+        rc = sent ? pvmi_transfer_rest(held, p, sent) : pvmi_transfer_all(held, p);
+        pvmi_claim_end(&c);
+    }
+    pvmc_message_unref(held);
+    return rc;
+}
+
+int pvmi_stream_send(struct pvmc_message *m)
+{
+    struct stream *s = find(m);
+    if (s && s->sent && is_same(s, m))
+        return send_rest(m, s->peer);
+    pvmi_stream_cancel(m);
+    return pvmi_send_message(m);
+}
+
+void pvmi_stream_cancel(const struct pvmc_message *m)
+{
+    struct stream *s = find(m);
+    if (s)
+        cancel(s);
+}
+
+void pvmi_stream_cancel_all(void)
+{
+    struct stream *s, *next;
+    LL_FOREACH_SAFE (streams, s, next)
+        cancel(s);
+}
+
+void pvmi_stream_forget_all(void)
+{
+    struct stream *s, *next;
+    LL_FOREACH_SAFE (streams, s, next)
+        end(s);
+}
