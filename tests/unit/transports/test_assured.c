@@ -156,7 +156,7 @@ START_TEST(header_and_payload_have_their_items)
     memset(f->pieces[0].iov_base, 0, 16);
     ck_assert_int_eq(pvmt_assured_send(from, f), 0);
     ck_assert_uint_eq(pipe_.items, PVMT_ASSURED_ITEM);
-    f->item_bytes = 2;
+    f->items = 2 | 8;
     ck_assert_int_eq(pvmt_assured_send(from, f), 0);
     ck_assert_uint_eq(pipe_.items, 2);
     pvmc_frame_unref(f);
