@@ -60,6 +60,16 @@ static bool blocks(const struct pvma_fore_endpoint *e)
     return !(fcntl(e->fd, F_GETFL) & O_NONBLOCK);
 }
 
+/* ---- news ---- */
+
+/* Takes what the descriptor has told, before asking: news that come later remain, or come again. */
+static void take_news(int fd)
+{
+    uint8_t bytes[NEWS_MAX];
+    while (recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
+        ;
+}
+
 /* ---- sending ---- */
 
 /* Bytes of the next question: whole items, unless those are the last. */
@@ -79,6 +89,7 @@ int pvma_fore_assured_send(struct pvma_fore_endpoint *e, const char *buf, int le
     do {
         ask.data = (const uint8_t *)buf + done;
         ask.length = portion(e, (uint32_t)len - done);
+        take_news(e->fd);
         error = pvma_fore_ask(&ask, &reply, NULL);
         if (!error && reply.number > ask.length)
             error = EPROTO;
@@ -88,14 +99,6 @@ int pvma_fore_assured_send(struct pvma_fore_endpoint *e, const char *buf, int le
 }
 
 /* ---- receiving ---- */
-
-/* Takes what the descriptor has told, before asking: news that come later remain. */
-static void take_news(int fd)
-{
-    uint8_t bytes[NEWS_MAX];
-    while (recv(fd, bytes, sizeof bytes, MSG_DONTWAIT) > 0)
-        ;
-}
 
 /* Asks for the next bytes. Returns their number and 0 in *error, or an errno there. */
 static int ask_for_bytes(struct pvma_fore_endpoint *e, char *buf, int len, int *error)

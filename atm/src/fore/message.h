@@ -58,7 +58,7 @@
     X(DATA, "td")                                                                                                      \
     X(CALLER, "naqlf")                                                                                                 \
     X(CONNECTED, "rq") /* the result of a CONNECT with number 1 */                                                     \
-    X(NEWS, "t") /* of an assured connection: bytes have come, or there is room again. Not again before a READ */      \
+    X(NEWS, "t") /* of an assured connection: bytes have come, or there is room. Not again before READ or WRITE */     \
     /* to the program, in place of WELCOME */                                                                          \
     X(REFUSED, "rd") /* error, an errno; ENOENT: no such host, and the data list the hosts */
 

@@ -7,7 +7,7 @@
 
 /* The options of all models; each names those that it has. */
 struct sweep_model_options {
-    int host, stack, network, layout, kernel, daemons;
+    int host, stack, network, layout, kernel, daemons, protocol;
     uint32_t size, buffer, packet, n, streams, credits, sessions, switches, cells, times;
     pvma_ps delay, time;
     double load, background, loss;

@@ -1,6 +1,7 @@
 /* model_thesis.c - the emulator of the thesis: four kernels on a chain of loaded switches, and bursts of cells. */
 #include "core/error.h"
 #include <stdlib.h>
+#include "lab/bottleneck.h"
 #include "lab/services.h"
 #include "model.h"
 #include "papers/thesis.h"
@@ -48,6 +49,25 @@ static int run_services(const struct sweep_model_options *o, double results[SWEE
     return r.ended ? 0 : PVMC_ELIMIT;
 }
 
+/* A program that has not ended by the limit is a result here: it is the thesis's finding about SSCOP. */
+static int run_bottleneck(const struct sweep_model_options *o, double results[SWEEP_MODEL_RESULTS])
+{
+    enum bottleneck_program program = (enum bottleneck_program)o->kernel;
+    struct bottleneck_setup setup = bottleneck_defaults(program, (enum bottleneck_protocol)o->protocol);
+    setup.rounds = o->n;
+    setup.on_mbps = (double)o->peak_bps / 1e6;
+    setup.buffer_cells = o->buffer;
+    setup.poll_interval = o->delay;
+    setup.limit = o->time;
+    setup.seed = o->seed;
+    struct bottleneck_result r = bottleneck_run(&setup);
+    const double all[SWEEP_MODEL_RESULTS] = {r.ended, r.seconds,          r.latency_us / 1e6, r.loss,
+                                             r.load,  (double)r.messages, (double)r.again,    (double)r.useless};
+    for (int i = 0; i < SWEEP_MODEL_RESULTS; i++)
+        results[i] = all[i];
+    return 0;
+}
+
 #define FIELD(name) offsetof(struct sweep_model_options, name)
 
 static const struct pvma_option kernel_options[] = {
@@ -69,6 +89,16 @@ static const struct pvma_option services_options[] = {
     {"buffer", PVMA_OPTION_COUNT, FIELD(buffer), 1, 1000000, NULL},
     {"peak", PVMA_OPTION_RATE, FIELD(peak_bps), 0, 0, NULL},
     {"mcr", PVMA_OPTION_RATE, FIELD(minimum_bps), 0, 0, NULL},
+    {0}};
+
+static const struct pvma_option bottleneck_options[] = {
+    {"program", PVMA_OPTION_CHOICE, FIELD(kernel), 0, 0, "pde1|pde2|solver"},         /* enum bottleneck_program */
+    {"protocol", PVMA_OPTION_CHOICE, FIELD(protocol), 0, 0, "sscop|pcaal-1|pcaal-n"}, /* enum bottleneck_protocol */
+    {"on-rate", PVMA_OPTION_RATE, FIELD(peak_bps), 0, 0, NULL},
+    {"rounds", PVMA_OPTION_COUNT, FIELD(n), 1, 100000, NULL},
+    {"buffer", PVMA_OPTION_COUNT, FIELD(buffer), 1, 1000000, NULL},
+    {"poll", PVMA_OPTION_TIME, FIELD(delay), 0, 0, NULL},
+    {"limit", PVMA_OPTION_TIME, FIELD(time), 0, 0, NULL},
     {0}};
 
 const struct sweep_model sweep_models_thesis[] = {
@@ -94,4 +124,16 @@ const struct sweep_model sweep_models_thesis[] = {
                  {"load", ""},
                  {"lstats", ""}},
      .run = run_services},
+    {.name = "thesis-bottleneck",
+     .options = bottleneck_options,
+     .initial = {.n = 20, .buffer = 200, .delay = 500 * PVMA_MS, .time = 60 * PVMA_S},
+     .results = {{"ended", ""},
+                 {"seconds", "s"},
+                 {"latency", "s"},
+                 {"loss", ""},
+                 {"load", ""},
+                 {"messages", ""},
+                 {"again", ""},
+                 {"useless", ""}},
+     .run = run_bottleneck},
     {0}};

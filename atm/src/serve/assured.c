@@ -178,6 +178,9 @@ int pvma_assured_write(struct pvma_endpoint *e, const uint8_t *data, size_t byte
         *taken = pvma_inside_write(e, data, bytes);
     e->offset += (uint32_t)*taken;
     e->wants_room = *taken < bytes;
+    e->told = false;
+    if (left_to_read(e))
+        pvma_assured_came(e);
     return 0;
 }
 

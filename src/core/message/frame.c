@@ -31,25 +31,27 @@ void pvmc_frame_encode(const struct pvmc_frame_header *h, uint8_t wire[PVMC_FRAM
 }
 
 /*
- * Aborts and streams. A message that is one frame is no stream, so whoever sees a whole message need not look for the
+ * What flags allow. A message that is one frame is no stream, so whoever sees a whole message need not look for the
  * flag.
  */
-static __attribute__((noinline)) int check_rare(const struct pvmc_frame_header *h)
+static __attribute__((noinline)) int check_flags(const struct pvmc_frame_header *h)
 {
     bool is_last = pvmc_frame_is_last(h), is_open = h->body_length == PVMC_FRAME_LENGTH_OPEN;
+    if (h->flags & ~(PVMC_FRAME_ABORT | PVMC_FRAME_FD | PVMC_FRAME_AGAIN | PVMC_FRAME_SHADOW | PVMC_FRAME_STREAM))
+        return PVMC_EFORMAT;
     if (h->flags & PVMC_FRAME_ABORT)
         return h->length ? PVMC_EFORMAT : 0;
-    return (is_last && (is_open || !h->offset)) || (!h->length && !is_last) ? PVMC_EFORMAT : 0;
+    if (h->flags & PVMC_FRAME_STREAM)
+        return (is_last && (is_open || !h->offset)) || (!h->length && !is_last) ? PVMC_EFORMAT : 0;
+    return h->length || !h->body_length ? 0 : PVMC_EFORMAT;
 }
 
 static inline int check(const struct pvmc_frame_header *h)
 {
-    if (h->flags & ~(PVMC_FRAME_ABORT | PVMC_FRAME_FD | PVMC_FRAME_AGAIN | PVMC_FRAME_SHADOW | PVMC_FRAME_STREAM))
-        return PVMC_EFORMAT;
     if (h->length > PVMC_FRAME_PAYLOAD_MAX || h->offset > h->body_length || h->length > h->body_length - h->offset)
         return PVMC_EFORMAT;
-    if (__builtin_expect(h->flags & (PVMC_FRAME_STREAM | PVMC_FRAME_ABORT), 0))
-        return check_rare(h);
+    if (__builtin_expect(h->flags, 0))
+        return check_flags(h);
     return h->length || !h->body_length ? 0 : PVMC_EFORMAT;
 }
 
@@ -103,7 +105,7 @@ struct pvmc_frame *pvmc_frame_take(struct pvmc_mem *mem)
     f->refs = 1;
     f->piece_count = 0;
     f->mem = mem;
-    f->item_bytes = 0;
+    f->items = 0;
     f->fd = -1;
     return f;
 }

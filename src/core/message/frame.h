@@ -98,8 +98,8 @@ struct pvmc_frame {
     unsigned piece_count;
     struct iovec pieces[PVMC_FRAME_PIECES_MAX];
     struct pvmc_mem *mem;
-    unsigned item_bytes; /* payload and offset are multiples of it, as far as the message's types tell; 0: unknown */
-    int fd;              /* PVMC_FRAME_FD: owned by the frame and closed with it; else -1 */
+    unsigned items; /* as in message.h: payload and offset are multiples of the smallest item; 0: unknown */
+    int fd;         /* PVMC_FRAME_FD: owned by the frame and closed with it; else -1 */
 };
 
 /*

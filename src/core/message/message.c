@@ -194,7 +194,7 @@ struct pvmc_frame *pvmc_message_frame(struct pvmc_message *m, uint64_t offset, s
         return NULL;
     f->h = (struct pvmc_frame_header){
         .length = (uint32_t)length, .envelope = m->envelope, .seq = seq, .body_length = bytes, .offset = offset};
-    f->item_bytes = m->items & -m->items; /* the smallest, of which all others are multiples */
+    f->items = m->items;
     if (inplace) {
         f->h.enc = m->dsig;
         f->h.length = (uint32_t)add_segments(f, m, offset, length);

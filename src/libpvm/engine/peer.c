@@ -20,7 +20,7 @@
 #define CROWD       256       /* so many new peers may be there without anybody asking whether the old ones live */
 
 static struct pvmi_peer *peers;
-static unsigned held_count;
+unsigned pvmi_peers_held;
 static unsigned added; /* since the listener was last told of a crowd */
 
 struct pvmi_peer *pvmi_peer_latest;
@@ -640,15 +640,13 @@ void pvmi_peer_hold(pvmc_tid tid, bool held)
     if (!p || p->held == held)
         return;
     p->held = held;
-    held_count += held ? 1 : -1;
+    pvmi_peers_held += held ? 1 : -1;
     if (!held && pvmi_link_has_room)
         pvmi_link_has_room();
 }
 
-bool pvmi_peer_is_held(pvmc_tid tid)
+bool pvmi_peer_is_one_held(pvmc_tid tid)
 {
-    if (!held_count)
-        return false;
     struct pvmi_peer *task = pvmi_peer_find(tid), *host = pvmi_peer_find(pvmc_tid_host(tid));
     return (task && task->held) || (host && host->held);
 }
@@ -681,7 +679,7 @@ static void forget(struct pvmi_peer *p)
     if (p->abandoned)
         pvmi_link_listener->forget_abandoned(p);
     if (p->held)
-        held_count--;
+        pvmi_peers_held--;
     if (pvmi_peer_latest == p)
         pvmi_peer_latest = NULL;
     drop_incoming(p);

@@ -160,8 +160,15 @@ struct pvmc_message *pvmi_peer_message(const struct pvmc_frame_header *h, struct
 /* TC_HOLD and TC_RELEASE of a task or host. */
 void pvmi_peer_hold(pvmc_tid tid, bool held);
 
+/* The peers that are held, and what pvmi_peer_is_held() asks if there are any. */
+extern unsigned pvmi_peers_held;
+bool pvmi_peer_is_one_held(pvmc_tid tid);
+
 /* Whether the daemon has told us to start no frames to this task or its host. */
-bool pvmi_peer_is_held(pvmc_tid tid);
+static inline bool pvmi_peer_is_held(pvmc_tid tid)
+{
+    return __builtin_expect(pvmi_peers_held, 0) && pvmi_peer_is_one_held(tid);
+}
 
 /* The daemon reports that the task has ended: drops its incomplete message as soon as its links are down. */
 void pvmi_peer_ended(struct pvmi_peer *p);

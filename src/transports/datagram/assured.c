@@ -129,7 +129,7 @@ static ssize_t write_some(struct pvmt_assured *a)
         return a->carrier->write(a->ep, list, n, PVMT_ASSURED_HEADER_ITEM);
     for (unsigned i = 0; i < f->piece_count; i++)
         n = add_rest(list, n, f->pieces[i].iov_base, f->pieces[i].iov_len, &skip);
-    return a->carrier->write(a->ep, list, n, f->item_bytes ? f->item_bytes : PVMT_ASSURED_ITEM);
+    return a->carrier->write(a->ep, list, n, f->items ? f->items & -f->items : PVMT_ASSURED_ITEM);
 }
 
 /* The first frame's header is made when its turn comes. */

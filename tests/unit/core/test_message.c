@@ -367,7 +367,7 @@ END_TEST
 static unsigned items_of(struct pvmc_message *m)
 {
     struct pvmc_frame *f = pvmc_message_frame(m, 0, 1000, 1);
-    unsigned bytes = f->item_bytes;
+    unsigned bytes = f->items & -f->items; /* the smallest */
     pvmc_frame_unref(f);
     return bytes;
 }

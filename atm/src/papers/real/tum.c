@@ -1,11 +1,11 @@
 /*
- * real_tum.c - TUM-I9701's PVM benchmark, by a real echo program: the direct route over the Fore API, and the daemons'
+ * tum.c - TUM-I9701's PVM benchmark, by a real echo program: the direct route over the Fore API, and the daemons'
  * route. Its rows on Ethernet are the model's alone, because processes have only the ATM network.
  */
 #include <stdio.h>
 #include "reproduce/real.h"
 #include "reproduce/tables.h"
-#include "tum_route.h"
+#include "papers/tum_route.h"
 
 /* Reasons for misses. */
 static const char copies[] = "the report's PVM copied each byte through TCP's sockets. This one sends by the Fore API, "

@@ -1,4 +1,4 @@
-/* real_four_apis.c - the four-APIs paper's programs as real PVM programs: echo, matmul and pde of dpvm's examples. */
+/* four_apis.c - the four-APIs paper's programs as real PVM programs: echo, matmul and pde of dpvm's examples. */
 #include <stdio.h>
 #include <string.h>
 #include "reproduce/real.h"

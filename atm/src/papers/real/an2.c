@@ -1,5 +1,5 @@
 /*
- * real_an2.c - the AN2 paper's programs as real PVM programs: ping-pong, and molecular dynamics between eight Alphas.
+ * an2.c - the AN2 paper's programs as real PVM programs: ping-pong, and molecular dynamics between eight Alphas.
  *
  * PVM on TCP is the same library over the same circuits, where a packet costs what a segment of TCP does in the model.
  * PVM's daemons carry messages at the costs of their route.
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "an2.h"
+#include "papers/an2.h"
 #include "reproduce/real.h"
 
 enum { PAIR = 2, HOSTS = 8, SIZES = 8, COSTS_BYTES = 128 };
