@@ -1,14 +1,18 @@
 /*
- * early.c - when a task can read a message that another one sends, in virtual time: early COUNT. An ordinary PVM
- * program sends COUNT numbers to a task on another host, some times. That prints how much later than the first number
- * it gets the last one, in the last message, as a percentage of a round trip of such messages.
+ * early.c - when a task can read a message that another one sends, in virtual time: early COUNT [PARTS]. An ordinary
+ * PVM program sends COUNT numbers to a task on another host, some times. That prints how much later than the first
+ * number it gets the last one, in the last message, as a percentage of a round trip of such messages. With PARTS the
+ * program works a millisecond for each part before it packs it, after pvm_initsendto().
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include "dpvm.h"
 #include "pvm3.h"
 
-enum { TAG_NUMBERS = 1, TAG_BACK, ROUNDS = 8 };
+enum { TAG_NUMBERS = 1, TAG_BACK, ROUNDS = 8, WORK_NS = 1000000 };
+
+static int parts;
 
 static double now_s(void)
 {
@@ -46,13 +50,27 @@ static void serve(double *numbers, int count)
     pvm_send(pvm_parent(), TAG_BACK);
 }
 
+static void pack(int tid, double *numbers, int count)
+{
+    if (!parts) {
+        pvm_initsend(PvmDataRaw);
+        pvm_pkdouble(numbers, count, 1);
+        return;
+    }
+    pvm_initsendto(PvmDataRaw, tid, TAG_NUMBERS);
+    for (int i = 0; i < parts; i++) {
+        int from = count * i / parts;
+        nanosleep(&(struct timespec){.tv_nsec = WORK_NS}, NULL);
+        pvm_pkdouble(numbers + from, count * (i + 1) / parts - from, 1);
+    }
+}
+
 static double round_trip_s(int tid, double *numbers, int count)
 {
     for (int i = 0; i < count; i++)
         numbers[i] = i;
     double begun_s = now_s();
-    pvm_initsend(PvmDataRaw);
-    pvm_pkdouble(numbers, count, 1);
+    pack(tid, numbers, count);
     pvm_send(tid, TAG_NUMBERS);
     pvm_recv(tid, TAG_BACK);
     pvm_upkdouble(numbers, count, 1);
@@ -79,6 +97,7 @@ static int ask(double *numbers, int count, char **argv)
 int main(int argc, char **argv)
 {
     int count = argc > 1 ? atoi(argv[1]) : 0, code = 0;
+    parts = argc > 2 ? atoi(argv[2]) : 0;
     double *numbers = malloc(sizeof *numbers * (size_t)(count > 0 ? count : 1));
     if (count < 2 || !numbers || pvm_mytid() < 0)
         return 2;

@@ -68,7 +68,7 @@ struct pvmt_attributes {
      * says how many bytes are read at once.
      */
     bool early;
-    uint32_t stream_bytes; /* of a message that is still being packed: what is worth a frame; 0: libpvm's own choice */
+    uint32_t stream_bytes; /* of a message that is still being packed: worth sending; 0: libpvm's own choice */
     bool by_reference; /* prefers whole messages: a payload in message memory with a location (mem.h) is not copied */
     bool registers;    /* registers message memory with a device, so it needs that memory in arenas, too */
     /*

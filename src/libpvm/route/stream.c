@@ -22,6 +22,7 @@ struct stream {
     struct pvmi_peer *peer; /* in use */
     struct pvmc_envelope to;
     uint64_t sent;         /* bytes */
+    uint64_t due;          /* so many leave as soon as there is room, even if the last of them make a short frame */
     uint64_t edge, packed; /* the last call that packed anything packed from here to there */
     uint64_t refused;      /* bytes packed when there was no room; after some more it is tried again */
     struct stream *next;
@@ -142,7 +143,7 @@ static uint32_t next_bytes(const struct stream *s)
 {
     const struct pvmi_link *l = pvmi_route_link(s->peer);
     uint64_t left = s->m->length - s->sent, most = l->frame_max < FRAME_MAX ? l->frame_max : FRAME_MAX;
-    if (left < l->stream_bytes || (s->refused && s->packed - s->refused < l->stream_bytes))
+    if ((left < l->stream_bytes && s->sent >= s->due) || (s->refused && s->packed - s->refused < l->stream_bytes))
         return 0;
     if (left <= most)
         return (uint32_t)left;
@@ -161,8 +162,10 @@ static void push(struct stream *s, bool listens)
         if (listens && !s->peer->link && !s->sent)
             pvmi_route_consider(s->peer, 1, bytes);
         rc = bytes ? send_frame(s, make_frame(s, bytes)) : PVMC_EAGAIN;
-        if (!rc)
+        if (!rc) {
+            s->due = s->m->length;
             s->sent += bytes;
+        }
     }
 }
 

@@ -158,12 +158,19 @@ static void take_receive(struct matcher *m, const struct call *c)
 
 /* ---- the whole ---- */
 
+/* A call may receive a part of a message that is still being packed (pvm_initsendto()). pvm_precv() never does. */
+static bool is_early(const struct message *m)
+{
+    bool whole = m->received->what == TEV_PRECV || meaning_bytes(received_event(m->received)) >= m->bytes;
+    return whole && m->received->end_us < m->sent->start_us;
+}
+
 static void count(const struct timeline *t, struct pairs *p)
 {
     for (size_t i = 0; i < p->count; i++) {
         const struct message *m = &p->messages[i];
         if (m->sent && m->received)
-            p->early += m->received->end_us < m->sent->start_us;
+            p->early += is_early(m);
         else if (timeline_find(t, m->sent ? m->destination : m->source) < 0)
             p->outside++;
         else if (m->sent)

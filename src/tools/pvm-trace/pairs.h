@@ -1,6 +1,8 @@
 /*
  * pairs.h - messages: matches each send to its receive. Messages with the same sender, receiver, tag and context are
- * received in the order of sending; a multicast counts as one message to each destination.
+ * received in the order of sending; a multicast counts as one message to each destination. A message of
+ * pvm_initsendto() takes its place in that order by its pvm_send(), because no event tells when its first bytes left:
+ * if another one like it was sent meanwhile, the two may be taken for each other.
  */
 #ifndef PAIRS_H
 #define PAIRS_H
@@ -21,7 +23,7 @@ struct pairs {
     size_t unreceived; /* sent to a traced task, but not received */
     size_t outside;    /* sent to or received from a task that was not traced */
     size_t unsent;     /* received from a traced task without a matching send */
-    size_t early;      /* received before it was sent: the clocks differ by more than was measured */
+    size_t early;      /* received whole before it was sent: the clocks differ by more than was measured */
 };
 
 void pairs_make(const struct timeline *t, struct pairs *out);

@@ -51,6 +51,7 @@ static void atm_query(const struct pvmt_transport *t, struct pvmt_attributes *ou
                                     .bandwidth_mbs = 10,
                                     .by_name_only = true,
                                     .early = by_cells,
+                                    .stream_bytes = by_cells ? CELLS_FRAME_BYTES : 0,
                                     .secrecy = "in the clear",
                                     .has_clock = has_clock};
 }

@@ -1,7 +1,8 @@
 /*
- * stream - messages that leave while they are packed: stream [HOSTS]. Each case is a pair of functions, of the sender
- * and of the receiver, which meet in the words between them: the receiver says that it has read one part before the
- * sender packs the next.
+ * stream - messages that leave while they are packed: stream [HOSTS [links]]. Each case is a pair of functions, of the
+ * sender and of the receiver, which meet in the words between them: the receiver says that it has read one part before
+ * the sender packs the next. "links": not those that need the daemons' route, which in virtual time carries nothing
+ * early.
  */
 #include <signal.h>
 #include <stdbool.h>
@@ -10,7 +11,7 @@
 #include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_WORD, TAG_ANSWER, TAG_ADDED, TAG_OTHER, TAG_NEVER };
-enum { PART = 4096, PARTS = 6, LONG = 300000, LINK_S = 20 };
+enum { PART = 17000 /* a full frame and a short one */, PARTS = 6, LONG = 300000, LINK_S = 20 };
 
 static int peer; /* the other task */
 
@@ -432,6 +433,15 @@ static void long_take(void)
 
 /* ---- a buffer that its receiver frees, and a forked child ---- */
 
+/* Sleeps between looks: virtual time stands still while a task waits in waitpid(), and then no other task can begin. */
+static int await_child(pid_t child)
+{
+    int status, ended;
+    while (!(ended = waitpid(child, &status, WNOHANG)))
+        check_sleep_ms(1);
+    return ended == child ? status : -1;
+}
+
 static void freed_send(void)
 {
     begin(PvmDataDefault);
@@ -442,8 +452,7 @@ static void freed_send(void)
         pack_part(9); /* its own copy */
         _exit(pvm_send(pvm_mytid(), TAG_DATA) != 0);
     }
-    int status;
-    CHECK(waitpid(child, &status, 0) == child && !status);
+    CHECK_EQ(await_child(child), 0);
     for (int i = 1; i < PARTS; i++)
         pack_part(i);
     CHECK_EQ(pvm_send(peer, TAG_DATA), 0);
@@ -537,6 +546,8 @@ static void await_link(void)
     check_send_int(peer, TAG_WORD, 0);
 }
 
+static const char *const endings[] = {"dk", "d", "k", "-", NULL}; /* d: over a link, k: killed */
+
 static void check_errors(void)
 {
     CHECK_EQ(pvm_initsendto(7, peer, TAG_DATA), PvmBadParam);
@@ -555,10 +566,9 @@ static void master(int argc, char **argv)
     await_link();
     for (int i = 0; i < PAIRS; i++)
         pairs[i].send();
-    check_ending("dk", check_host_name(hosts - 1));
-    check_ending("k", check_host_name(hosts - 1));
-    check_ending("d", check_host_name(hosts - 1));
-    check_ending("-", check_host_name(hosts - 1));
+    for (const char *const *how = endings; *how; how++)
+        if (strchr(*how, 'd') || argc <= 2)
+            check_ending(*how, check_host_name(hosts - 1));
     check_wait_exit(1, &taker_tid);
 }
 

@@ -145,6 +145,19 @@ START_TEST(messages_without_a_partner_are_counted)
 }
 END_TEST
 
+START_TEST(a_part_of_a_message_may_arrive_before_the_send)
+{
+    begin();
+    add_send(200, A, B, 1, 10);
+    add_receive(110, 120, B, A, 1, 5);
+    make();
+    ck_assert_uint_eq(pairs.count, 1);
+    ck_assert_ptr_ne(pairs.messages[0].received, NULL);
+    ck_assert_uint_eq(pairs.early, 0);
+    finish();
+}
+END_TEST
+
 START_TEST(a_multicast_is_a_message_to_each_but_the_sender)
 {
     int64_t tids[] = {A, B, C};
@@ -280,6 +293,7 @@ START_TEST(figures_have_three_digits)
 END_TEST
 
 UNIT_MAIN("trace", calls_are_entry_and_exit, clocks_of_hosts_are_brought_together, messages_match_in_order,
-          messages_without_a_partner_are_counted, a_multicast_is_a_message_to_each_but_the_sender,
-          a_broadcast_is_a_message_to_each_that_receives_it, bytes_under_way_are_summed_and_end_at_zero,
-          a_summary_says_where_the_time_went, lines_are_read_as_they_were_written, figures_have_three_digits)
+          messages_without_a_partner_are_counted, a_part_of_a_message_may_arrive_before_the_send,
+          a_multicast_is_a_message_to_each_but_the_sender, a_broadcast_is_a_message_to_each_that_receives_it,
+          bytes_under_way_are_summed_and_end_at_zero, a_summary_says_where_the_time_went,
+          lines_are_read_as_they_were_written, figures_have_three_digits)
