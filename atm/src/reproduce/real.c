@@ -39,7 +39,8 @@ static bool find_own(void)
 
 static bool find_programs(const char *folder, char *why, size_t size)
 {
-    static const char *const names[] = {"echo", "matmul", "pde", "molecules"};
+    static const char *const names[] = {"echo",   "matmul", "pde", "molecules", "pde1", "pde2",
+                                        "solver", "cg",     "ft",  "is",        "mg"};
     char path[PATH_MAX + 16];
     if (folder)
         snprintf(programs, sizeof programs, "%s", folder);

@@ -16,7 +16,7 @@ struct real_experiment {
     void (*run)(struct report *report);
 };
 
-extern const struct real_experiment real_four_apis, real_an2, real_tum;
+extern const struct real_experiment real_four_apis, real_an2, real_tum, real_thesis;
 
 /*
  * Looks for the programs in `folder` (NULL: "examples" beside atm-sim), and tries to start a machine. False: they are

@@ -24,7 +24,8 @@ static const struct {
     {&paper_four_apis, experiment_four_apis, &real_four_apis},
     {&paper_an2, experiment_an2, &real_an2},
     {&paper_tum, experiment_tum, &real_tum},
-    {&paper_thesis, experiment_thesis, NULL},
+    {&paper_thesis, experiment_thesis, &real_thesis},
+    {&paper_thesis5, experiment_thesis5, NULL},
 };
 
 enum { COUNT = sizeof experiments / sizeof experiments[0], JOBS_AT_ONCE_MAX = 256 };

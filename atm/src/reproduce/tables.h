@@ -25,6 +25,7 @@
 
 #define THESIS_VALIDATION "Validation: one cell, one switch, 140 Mbit/s"
 #define THESIS_IDEAL      "Table 2.2: communication on an ideal ATM"
+#define THESIS_LATENCY    "Section 5.3.4: mean latency of PDE1's messages"
 #define THESIS_TOTALS     "Tables 2.3 and 2.4: total times on ATM"
 
 #endif
