@@ -342,15 +342,26 @@ static int waits_for_all(void *arg)
     double x[ITEMS];
     int fd = answer(((struct trial *)arg)->protocol);
     NEED(!atm_low_water(fd, sizeof x));
+    NEED(atm_send(fd, "", 1) == 1); /* the mark is set */
     NEED(atm_recv(fd, (char *)x, sizeof x) == sizeof x);
     NEED(!atm_low_water(fd, 1000)); /* the end wakes, too */
     NEED(atm_recv(fd, (char *)x, sizeof x) == 0);
     return atm_close(fd);
 }
 
+static int sends_items_when_asked(void *arg)
+{
+    static double x[ITEMS];
+    int fd = dial(arg);
+    char asked;
+    NEED(atm_recv(fd, &asked, 1) == 1);
+    NEED(!atm_item(fd, 8) && atm_send(fd, (char *)x, sizeof x) == sizeof x);
+    return atm_close(fd);
+}
+
 START_TEST(the_low_water_mark_is_waited_for)
 {
-    run(&trials[_i], sends_items, waits_for_all);
+    run(&trials[_i], sends_items_when_asked, waits_for_all);
 }
 END_TEST
 
