@@ -109,12 +109,13 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
 static const struct argp parser = {option_table, parse_option, NULL, "Latency and bandwidth between two tasks.",
                                    NULL,         NULL,         NULL};
 
-static double now_us(void)
+/* Whole numbers: a difference of two does not depend on when the computer was started. */
+static long long now_ns(void)
 {
     struct timespec t;
 
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * 1e6 + t.tv_nsec / 1e3;
+    return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
 static int put(int tid, int mode, char *data, int bytes)
@@ -199,7 +200,8 @@ static int by_value(const void *a, const void *b)
 static int measure(int child, int bytes)
 {
     int rounds = options.repeats ? options.repeats : bytes <= 65536 ? 1000 : bytes <= 1 << 20 ? 100 : 20;
-    double *times_us = malloc(rounds * sizeof *times_us), start_us, median_us;
+    double *times_us = malloc(rounds * sizeof *times_us), median_us;
+    long long start_ns;
     char *data = malloc(bytes + 1), *back = malloc(bytes + 1);
     int changed;
 
@@ -214,10 +216,10 @@ static int measure(int child, int bytes)
     get(child, options.mode, back, bytes);
     changed = memcmp(data, back, bytes) != 0;
     for (int i = 0; i < rounds; i++) {
-        start_us = now_us();
+        start_ns = now_ns();
         put(child, options.mode, data, bytes);
         get(child, options.mode, back, bytes);
-        times_us[i] = (now_us() - start_us) / 2;
+        times_us[i] = (now_ns() - start_ns) / 2e3;
     }
     qsort(times_us, rounds, sizeof *times_us, by_value);
     median_us = times_us[rounds / 2];
