@@ -533,6 +533,8 @@ int pvmi_peer_pass_shadows(void)
         pvmi_shadow_due = pvmi_shadow_due || awaits;
         all += n;
     }
+    if (handing && !pvmi_shadow_handing)
+        pvmi_link_retry();
     return all + (handing && !pvmi_shadow_handing);
 }
 
