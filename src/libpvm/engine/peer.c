@@ -83,21 +83,23 @@ static bool may_show(const struct pvmc_message *m)
            !pvmi_handler_covers((int)m->src, m->tag, (int)m->ctx);
 }
 
-/* Drops the message if the program does not know of it. */
-static void withdraw(struct pvmc_message *m)
+/* Drops the message if the program does not know of it. Returns whether it did. */
+static bool withdraw(struct pvmc_message *m)
 {
     struct pvmi_waiting *w = pvmi_inbox_unseen(m);
     int mid;
-    if (w || pvmi_arrivals_remove(m))
+    bool drops = w || pvmi_arrivals_remove(m);
+    if (drops)
         pvmc_message_unref(w ? pvmi_inbox_take(w, &mid) : m);
+    return drops;
 }
 
 /* No more comes of m, to which the caller gives up the stream's reference. */
 static void cut_short(struct pvmc_message *m, bool shown, int why)
 {
     m->partial = why;
-    if (shown)
-        withdraw(m);
+    if (shown && withdraw(m) && why == PVMC_ENOMEM)
+        pvmi_inbox_lose((int)m->src, m->tag);
     pvmc_message_unref(m);
     pvmi_lock_news = true;
 }

@@ -182,6 +182,25 @@ START_TEST(given_up_before_anybody_knows_it_vanishes)
 }
 END_TEST
 
+START_TEST(lost_for_lack_of_memory_the_next_receive_says_so)
+{
+    uint64_t far = SIZE_MAX / 2; /* no memory has so many bytes */
+    unit_log_start();
+    for (int taken_in = 0; taken_in < 2; taken_in++) {
+        arrives(part(10, 0, OPEN));
+        if (taken_in)
+            pvmi_arrivals_take_in_all();
+        peer()->stream.placed = far;
+        arrives(part(10, far, OPEN));
+        ck_assert_uint_eq(pvmi_arrivals_count + pvmi_inbox_count, 0);
+        ck_assert(pvmi_inbox_take_loss());
+        arrives(part(0, far + 10, far + 10));
+        ck_assert(!pvmi_inbox_take_loss());
+        ck_assert(!peer()->stream.open);
+    }
+}
+END_TEST
+
 START_TEST(given_up_while_it_is_read_it_says_so)
 {
     char byte;
@@ -346,7 +365,7 @@ END_TEST
 
 UNIT_MAIN("partial", it_is_there_with_its_first_frame_and_grows, an_empty_frame_may_end_it,
           other_messages_pass_beside_it_in_the_order_of_first_frames, its_frames_may_come_out_of_order,
-          given_up_before_anybody_knows_it_vanishes, given_up_while_it_is_read_it_says_so,
-          the_end_of_its_sender_ends_it, nobody_keeps_what_nobody_can_read, a_view_outlives_growth,
-          a_match_function_sees_whole_messages, the_receiver_converts_as_far_as_it_has_come,
+          given_up_before_anybody_knows_it_vanishes, lost_for_lack_of_memory_the_next_receive_says_so,
+          given_up_while_it_is_read_it_says_so, the_end_of_its_sender_ends_it, nobody_keeps_what_nobody_can_read,
+          a_view_outlives_growth, a_match_function_sees_whole_messages, the_receiver_converts_as_far_as_it_has_come,
           who_breaks_the_rules_is_cut_off, an_abort_of_nothing_is_a_violation, control_messages_are_no_streams)
