@@ -483,14 +483,18 @@ static inline void drop(struct pvmc_message *m, int mid)
     }
 }
 
-/* Waits for the rest of a message that has been taken, and may still come. If it never will, drops it. */
-static PVMI_COLD int await_rest(struct pvmc_message *m, int mid)
+/*
+ * Waits for the rest of a message that has been taken, and may still come. If it never will, drops it. Its number goes
+ * at once, because the program may free it meanwhile.
+ */
+static PVMI_COLD int await_rest(struct pvmc_message *m, int *mid)
 {
-    if (mid)
-        pvmi_buffer_taken(mid);
-    int rc = mid ? pvmi_remainder_await_all(mid) : pvmi_remainder_await_message(m);
+    pvmc_message_ref(m);
+    drop(m, *mid);
+    *mid = 0;
+    int rc = pvmi_remainder_await_message(m);
     if (rc)
-        drop(m, mid);
+        pvmc_message_unref(m);
     return rc;
 }
 
@@ -501,12 +505,12 @@ static PVMI_COLD int await_rest(struct pvmc_message *m, int mid)
 static PVMI_COLD struct pvmc_message *await_whole(struct pvmc_message *m, int *mid, int tid, int tag,
                                                   int64_t deadline_us)
 {
-    int rc = await_rest(m, *mid);
+    int rc = await_rest(m, mid);
     while (rc == PVMC_EABORTED) {
         struct search s = make_search(tid, tag);
         rc = seek(&s, deadline_us);
         m = rc ? NULL : take(&s, mid);
-        rc = m && m->partial ? await_rest(m, *mid) : rc;
+        rc = m && m->partial ? await_rest(m, mid) : rc;
     }
     if (!rc)
         return m;
