@@ -9,7 +9,6 @@
 #include "arrivals.h"
 #include "handler.h"
 #include "inbox.h"
-#include "libpvm/base/active.h"
 #include "libpvm/base/call.h"
 #include "libpvm/base/shadow.h"
 #include "libpvm/base/virtual.h"
@@ -20,7 +19,7 @@
 #define CROWD       256       /* so many new peers may be there without anybody asking whether the old ones live */
 
 static struct pvmi_peer *peers;
-unsigned pvmi_peers_held;
+unsigned pvmi_peers_held, pvmi_peer_streams_ended;
 static unsigned added; /* since the listener was last told of a crowd */
 
 struct pvmi_peer *pvmi_peer_latest;
@@ -76,11 +75,10 @@ uint64_t pvmi_peer_time(void)
 
 /* ---- streams ---- */
 
-/* Whether the message may be received before it is whole. A handler or a match function sees whole messages only. */
+/* Whether the message may be received before it is whole. A handler sees whole messages only. */
 static bool may_show(const struct pvmc_message *m)
 {
-    return pvmi_link_is_plain(&m->envelope) && !pvmi_receive_match &&
-           !pvmi_handler_covers((int)m->src, m->tag, (int)m->ctx);
+    return pvmi_link_is_plain(&m->envelope) && !pvmi_handler_covers((int)m->src, m->tag, (int)m->ctx);
 }
 
 /* Drops the message if the program does not know of it. Returns whether it did. */
@@ -94,10 +92,17 @@ static bool withdraw(struct pvmc_message *m)
     return drops;
 }
 
+void pvmi_peer_withhold(struct pvmc_message *m)
+{
+    pvmi_peer_find(m->src)->shown = false;
+    pvmc_message_unref(m);
+}
+
 /* No more comes of m, to which the caller gives up the stream's reference. */
 static void cut_short(struct pvmc_message *m, bool shown, int why)
 {
     m->partial = why;
+    pvmi_peer_streams_ended++;
     if (shown && withdraw(m) && why == PVMC_ENOMEM)
         pvmi_inbox_lose((int)m->src, m->tag);
     pvmc_message_unref(m);
@@ -131,6 +136,7 @@ static void end_stream_frame(struct pvmi_peer *p, const struct pvmc_frame_header
     }
     if (!is_last)
         return;
+    pvmi_peer_streams_ended++;
     if (s->m && !p->shown)
         pvmi_link_deliver(s->m);
     else if (s->m)

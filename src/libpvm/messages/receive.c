@@ -29,8 +29,10 @@ struct search {
     struct pvmi_wanted wanted;  /* wanted.m: arrived while we waited for it */
     struct pvmi_waiting *found; /* else: found in the inbox */
     match_function *match;
-    uint64_t asked; /* arrival numbers up to this one: the match function has been asked about them */
-    int rc;         /* the error with which the program's match function aborted */
+    uint64_t asked;  /* arrival numbers up to this one: the match function has been asked about them ... */
+    uint64_t coming; /* ... but not about all from this one on, because it still came; 0: about all */
+    unsigned ended;  /* pvmi_peer_streams_ended at that time */
+    int rc;          /* the error with which the program's match function aborted */
 };
 
 /* What a call does when nothing in the inbox matches. Any other number is a deadline. */
@@ -49,17 +51,32 @@ static int default_match(int mid, int tid, int tag)
            (pvmmyctx == -1 || pvmmyctx == (int)m->ctx);
 }
 
+/* Whether a message has become whole that the program could not be asked about. */
+static bool may_ask_again(const struct search *s)
+{
+    return s->coming && s->ended != pvmi_peer_streams_ended;
+}
+
 /*
  * Asks the program's function about each message, once per call. It returns 0 to refuse the message, 1 to take it, more
  * to take the highest, below 0 to abort. It may call pvm_bufinfo() and the like, but not receive. It sees a message
- * that still comes, and those behind it, when that is whole.
+ * that still comes when that is whole, and then is asked again about those behind it.
  */
 static void search_by_function(struct search *s)
 {
     int best = 0;
-    for (struct pvmi_waiting *w = pvmi_inbox_after(s->asked), *next; w && w->m->partial <= 0; w = next) {
+    if (may_ask_again(s)) {
+        s->asked = s->coming - 1;
+        s->coming = 0;
+    }
+    s->ended = pvmi_peer_streams_ended;
+    for (struct pvmi_waiting *w = pvmi_inbox_after(s->asked), *next; w; w = next) {
         next = w->next;
         s->asked = w->number;
+        if (w->m->partial > 0) {
+            s->coming = s->coming ? s->coming : w->number;
+            continue;
+        }
         int mid = pvmi_buffer_of_waiting(w);
         int rank = mid < 0 ? mid : s->match(mid, s->wanted.src, s->wanted.tag);
         if (rank < 0) {
@@ -138,8 +155,7 @@ static bool take_in(struct search *s, size_t most)
 /* Whether there is a message about which the program can be asked. */
 static bool may_ask(const struct search *s)
 {
-    const struct pvmi_waiting *w = pvmi_inbox_after(s->asked);
-    return w && w->m->partial <= 0;
+    return pvmi_inbox_after(s->asked) || may_ask_again(s);
 }
 
 /* pvmi_condition: there is a message, a candidate, or no point in waiting for it. */

@@ -432,6 +432,34 @@ static void waits_take(void)
     say(1);
 }
 
+/* ---- a match function that is set while a message comes, which hides nothing that came after it ---- */
+
+static void hidden_send(void)
+{
+    int data = begin(PvmDataDefault);
+    pack_part(0);
+    CHECK_EQ(pvm_setsbuf(0), data);
+    check_send_int(peer, TAG_WORD, 1);
+    await(0);
+    CHECK_EQ(pvm_freebuf(pvm_setsbuf(data)), 0);
+    check_sleep_ms(10);
+    pack_part(1);
+    CHECK_EQ(pvm_send(peer, TAG_DATA), 0);
+}
+
+static void hidden_take(void)
+{
+    while (!pvm_probe(peer, TAG_DATA))
+        check_sleep_ms(1);
+    pvm_recvf(take_data);
+    CHECK_EQ(check_receive_int(peer, TAG_WORD), 1);
+    say(0);
+    receive();
+    pvm_recvf(NULL);
+    unpack_part(0);
+    unpack_part(1);
+}
+
 /* ---- long ones, in pieces of all sizes, over routes that change ---- */
 
 static void long_send(void)
@@ -552,7 +580,7 @@ static const struct pair {
 } pairs[] = {{early_send, early_take},       {seen_send, seen_take},   {beside_send, beside_take},
              {given_up_send, given_up_take}, {whole_send, whole_take}, {kinds_send, kinds_take},
              {waits_send, waits_take},       {long_send, long_take},   {freed_send, freed_take},
-             {crowded_send, crowded_take}};
+             {crowded_send, crowded_take},   {hidden_send, hidden_take}};
 
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
