@@ -136,6 +136,9 @@ void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmc_frame_header *h)
 /* Counts the streams that have ended. */
 extern unsigned pvmi_peer_streams_ended;
 
+/* From now on, no message is received before it is whole: for the group server, which waits for no single task. */
+void pvmi_peer_show_none(void);
+
 /*
  * The message of a stream, which nobody has seen, will be delivered when it is whole; takes over the reference. It must
  * be the open one of its sender, taken from the arrivals.
