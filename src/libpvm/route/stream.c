@@ -311,7 +311,8 @@ int pvmi_stream_open(struct pvmc_message *m)
 
 static bool is_same(const struct stream *s, const struct pvmc_message *m)
 {
-    return s->to.dst == m->dst && s->to.tag == m->tag && s->to.ctx == m->ctx && !s->peer->gone;
+    const struct pvmc_envelope *to = &s->to;
+    return to->dst == m->dst && to->tag == m->tag && to->ctx == m->ctx && to->wid == m->wid && !s->peer->gone;
 }
 
 /* The claim may wait, and the stream goes on meanwhile. */

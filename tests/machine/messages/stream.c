@@ -158,7 +158,7 @@ static void beside_take(void)
     say(2);
 }
 
-/* ---- given up: by pvm_freebuf, another tag, another receiver, pvm_mcast, another context ---- */
+/* ---- given up: by pvm_freebuf, another tag, another receiver, pvm_mcast, another context or wait id ---- */
 
 static void given_up_send(void)
 {
@@ -192,6 +192,15 @@ static void given_up_send(void)
     unpack_part(0);
     say(4);
     await(4);
+    struct pvmminfo info;
+    int late = begin(PvmDataDefault);
+    pack_part(0);
+    CHECK_EQ(pvm_getminfo(late, &info), 0);
+    info.wid = 5;
+    CHECK_EQ(pvm_setminfo(late, &info), 0);
+    CHECK_EQ(pvm_send(peer, TAG_DATA), 0);
+    say(5);
+    await(6);
 }
 
 static void given_up_take(void)
@@ -216,6 +225,13 @@ static void given_up_take(void)
     receive(); /* only the second is left */
     unpack_part(0);
     say(4);
+    struct pvmminfo info;
+    await(5);
+    receive();
+    CHECK_EQ(pvm_getminfo(pvm_getrbuf(), &info), 0);
+    CHECK_EQ(info.wid, 5);
+    unpack_part(0);
+    say(6);
 }
 
 /* ---- given up while its frames find no room: the receiver learns of it while the sender waits ---- */
