@@ -144,15 +144,17 @@ static void end_stream_frame(struct pvmi_peer *p, const struct pvmc_frame_header
     }
     if (!is_last)
         return;
-    pvmi_peer_streams_ended++;
-    if (s->m && !p->shown)
-        pvmi_link_deliver(s->m);
-    else if (s->m)
-        pvmc_message_unref(s->m);
-    else if (!p->shown)
-        pvmi_inbox_lose((int)h->src, h->tag);
+    struct pvmc_message *m = s->m;
+    bool shown = p->shown;
     *s = (struct pvmc_partial){0};
     p->shown = false;
+    pvmi_peer_streams_ended++;
+    if (m && !shown)
+        pvmi_link_deliver(m);
+    else if (m)
+        pvmc_message_unref(m);
+    else if (!shown)
+        pvmi_inbox_lose((int)h->src, h->tag);
 }
 
 /* Whether nobody is left who could read the stream. */
