@@ -19,7 +19,7 @@
 #define CROWD       256       /* so many new peers may be there without anybody asking whether the old ones live */
 
 static struct pvmi_peer *peers;
-unsigned pvmi_peers_held, pvmi_peer_streams_ended;
+unsigned pvmi_peers_held, pvmi_peer_streams_ended = 1;
 static unsigned added; /* since the listener was last told of a crowd */
 
 struct pvmi_peer *pvmi_peer_latest;
@@ -110,7 +110,7 @@ void pvmi_peer_withhold(struct pvmc_message *m)
 static void cut_short(struct pvmc_message *m, bool shown, int why)
 {
     m->partial = why;
-    pvmi_peer_streams_ended++;
+    pvmi_peer_streams_ended += 2;
     if (shown && withdraw(m) && why == PVMC_ENOMEM)
         pvmi_inbox_lose((int)m->src, m->tag);
     pvmc_message_unref(m);
@@ -148,7 +148,7 @@ static void end_stream_frame(struct pvmi_peer *p, const struct pvmc_frame_header
     bool shown = p->shown;
     *s = (struct pvmc_partial){0};
     p->shown = false;
-    pvmi_peer_streams_ended++;
+    pvmi_peer_streams_ended += 2;
     if (m && !shown)
         pvmi_link_deliver(m);
     else if (m)

@@ -133,7 +133,7 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
 /* The payload is in place: delivers the messages that are complete now. */
 void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmc_frame_header *h);
 
-/* Counts the streams that have ended. */
+/* Changes when a stream ends; never 0. */
 extern unsigned pvmi_peer_streams_ended;
 
 /* From now on, no message is received before it is whole: for the group server, which waits for no single task. */

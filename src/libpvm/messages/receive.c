@@ -30,8 +30,7 @@ struct search {
     struct pvmi_waiting *found; /* else: found in the inbox */
     match_function *match;
     uint64_t asked;  /* arrival numbers up to this one: the match function has been asked about them ... */
-    uint64_t coming; /* ... but not about all from this one on, because it still came; 0: about all */
-    unsigned ended;  /* pvmi_peer_streams_ended at that time */
+    unsigned passed; /* ... but not about all: one still came when pvmi_peer_streams_ended was this; 0: about all */
     int rc;          /* the error with which the program's match function aborted */
 };
 
@@ -51,30 +50,27 @@ static int default_match(int mid, int tid, int tag)
            (pvmmyctx == -1 || pvmmyctx == (int)m->ctx);
 }
 
-/* Whether a message has become whole that the program could not be asked about. */
+/* Whether a message may have become whole that the program could not be asked about. */
 static bool may_ask_again(const struct search *s)
 {
-    return s->coming && s->ended != pvmi_peer_streams_ended;
+    return s->passed && s->passed != pvmi_peer_streams_ended;
 }
 
 /*
  * Asks the program's function about each message, once per call. It returns 0 to refuse the message, 1 to take it, more
  * to take the highest, below 0 to abort. It may call pvm_bufinfo() and the like, but not receive. It sees a message
- * that still comes when that is whole, and then is asked again about those behind it.
+ * that still comes when that is whole, and then is asked again about the others.
  */
 static void search_by_function(struct search *s)
 {
     int best = 0;
-    if (may_ask_again(s)) {
-        s->asked = s->coming - 1;
-        s->coming = 0;
-    }
-    s->ended = pvmi_peer_streams_ended;
+    if (may_ask_again(s))
+        s->asked = s->passed = 0;
     for (struct pvmi_waiting *w = pvmi_inbox_after(s->asked), *next; w; w = next) {
         next = w->next;
         s->asked = w->number;
         if (w->m->partial > 0) {
-            s->coming = s->coming ? s->coming : w->number;
+            s->passed = s->passed ? s->passed : pvmi_peer_streams_ended;
             continue;
         }
         int mid = pvmi_buffer_of_waiting(w);
