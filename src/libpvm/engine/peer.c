@@ -85,8 +85,7 @@ void pvmi_peer_show_none(void)
 /* Whether the message may be received before it is whole. A handler sees whole messages only. */
 static bool may_show(const struct pvmc_message *m)
 {
-    return !shows_none && pvmi_link_is_plain(&m->envelope) &&
-           !pvmi_handler_covers((int)m->src, m->tag, (int)m->ctx);
+    return !shows_none && pvmi_link_is_plain(&m->envelope) && !pvmi_handler_covers((int)m->src, m->tag, (int)m->ctx);
 }
 
 /* Drops the message if the program does not know of it. Returns whether it did. */
