@@ -53,7 +53,7 @@ bool pvmi_handler_queue(struct pvmc_message *m)
         return false;
     if (!m->partial)
         return queue_add(m, NULL); /* out of memory: the inbox gets it, and logs a loss */
-    pvmi_peer_withhold(m); /* it was shown before there was a handler */
+    pvmi_peer_withhold(m);         /* it was shown before there was a handler */
     return true;
 }
 

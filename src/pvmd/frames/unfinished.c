@@ -24,8 +24,8 @@ static void drop(struct pvmd_unfinished *u, struct pvmc_frame_header *known)
 }
 
 /*
- * The end of a stream may have gone by a direct link, which came up while its sender packed. So old entries tell little,
- * and one of them makes room. False: none is of a stream.
+ * The end of a stream may have gone by a direct link, which came up while its sender packed. So old entries tell
+ * little, and one of them makes room. False: none is of a stream.
  */
 static bool drop_oldest_stream(struct pvmd_unfinished *u)
 {

@@ -270,7 +270,8 @@ static void master(int argc, char **argv)
     check_console();
 }
 
-static const struct check_role roles[] = {{"victim", victim}, {"attacker", attacker}, {"dawdler", dawdler}, {NULL, NULL}};
+static const struct check_role roles[] = {
+    {"victim", victim}, {"attacker", attacker}, {"dawdler", dawdler}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {

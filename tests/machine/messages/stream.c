@@ -593,9 +593,9 @@ static void check_ending(const char *how, const char *host)
 
 static const struct pair {
     void (*send)(void), (*take)(void);
-} pairs[] = {{early_send, early_take},       {seen_send, seen_take},   {beside_send, beside_take},
-             {given_up_send, given_up_take}, {whole_send, whole_take}, {kinds_send, kinds_take},
-             {waits_send, waits_take},       {long_send, long_take},   {freed_send, freed_take},
+} pairs[] = {{early_send, early_take},       {seen_send, seen_take},    {beside_send, beside_take},
+             {given_up_send, given_up_take}, {whole_send, whole_take},  {kinds_send, kinds_take},
+             {waits_send, waits_take},       {long_send, long_take},    {freed_send, freed_take},
              {crowded_send, crowded_take},   {hidden_send, hidden_take}};
 
 enum { PAIRS = sizeof pairs / sizeof *pairs };
