@@ -356,6 +356,33 @@ START_TEST(a_deaf_reader)
 }
 END_TEST
 
+/* A program's later connections have a small window, and the peer does not know: it may send more than is taken. */
+START_TEST(windows_differ)
+{
+    for (size_t p = 0; p < sizeof protocols / sizeof protocols[0]; p++) {
+        char text[200];
+        struct pvma_connection_settings large = pvma_connection_defaults(protocols[p]), small = large;
+        small.window_bytes = 64 << 10;
+        snprintf(text, sizeof text, "host a profile=ideal\nhost b profile=ideal\nlink a b\npvc a b aal=%s\n",
+                 layer(protocols[p]));
+        lab_open(&lab, text, 1);
+        open_side(&a, &b, pvma_net_pvc_end(lab.net, 0, false), &large);
+        open_side(&b, &a, pvma_net_pvc_end(lab.net, 0, true), &small);
+        b.deaf = true;
+        a.write = 300000;
+        write_more(&a);
+        pvma_sim_run_until(lab.sim, PVMA_S);
+        b.deaf = false;
+        read_all(&b);
+        pvma_sim_run(lab.sim);
+        ck_assert_uint_eq(b.got, 300000);
+        ck_assert(!a.lost && !b.lost);
+        ck_assert_int_lt(b.last, 3 * PVMA_S); /* not one small window for each T_POLL */
+        close_both();
+    }
+}
+END_TEST
+
 /* A peer that answers nothing: POLLs go on until patience is over, then both sides know. */
 START_TEST(a_silent_peer)
 {
@@ -450,4 +477,4 @@ END_TEST
 
 UNIT_MAIN("connection", times_of_the_thesis, costs_of_the_thesis, every_octet_in_order, useless_cells,
           only_what_was_lost_is_sent_again, bit_errors, each_cell_is_usable, old_data_overtake, places, a_deaf_reader,
-          a_silent_peer, an_idle_connection_schedules_nothing, the_peer_is_told, a_hostile_peer)
+          windows_differ, a_silent_peer, an_idle_connection_schedules_nothing, the_peer_is_told, a_hostile_peer)
