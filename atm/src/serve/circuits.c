@@ -173,13 +173,13 @@ void pvma_circuits_refuse(struct pvma_caller *caller)
 
 /* ---- the end ---- */
 
-void pvma_circuits_free(struct pvma_endpoint *e)
+void pvma_circuits_free(struct pvma_endpoint *e, enum pvma_cause cause)
 {
     for (unsigned i = 0; i < PVMA_FURTHER; i++) {
         if (e->circuits.vc[i])
             pvma_vc_handle(e->circuits.vc[i], &nobody, NULL);
         if (e->circuits.call[i])
-            pvma_call_release(e->circuits.call[i]);
+            pvma_call_abandon(e->circuits.call[i], cause);
     }
     e->circuits = (struct pvma_circuits){0};
 }

@@ -29,16 +29,16 @@ static unsigned assured_closing;      /* number of assured ones among them */
 
 static const struct pvma_vc_handler nobody;
 
+/* The first circuit that the peer sees end tells it why, and it must not take a loss for the end of the stream. */
 static void release(struct pvma_endpoint *e)
 {
+    enum pvma_cause cause = e->lost ? PVMA_CAUSE_TIMEOUT : PVMA_CAUSE_NORMAL;
     pvma_assured_free(e);
-    pvma_circuits_free(e);
     if (e->vc)
         pvma_vc_handle(e->vc, &nobody, NULL);
-    if (e->call && e->lost)
-        pvma_call_abandon(e->call, PVMA_CAUSE_TIMEOUT); /* the peer must not take it for the end of the stream */
-    else if (e->call)
-        pvma_call_release(e->call);
+    if (e->call)
+        pvma_call_abandon(e->call, cause);
+    pvma_circuits_free(e, cause);
     free(e);
 }
 
@@ -434,7 +434,7 @@ void pvma_endpoint_circuit_up(struct pvma_endpoint *e)
 
 void pvma_endpoint_circuit_refused(struct pvma_endpoint *e, int cause)
 {
-    pvma_circuits_free(e);
+    pvma_circuits_free(e, PVMA_CAUSE_NORMAL);
     if (e->call)
         pvma_call_release(e->call);
     e->call = NULL;
@@ -451,7 +451,7 @@ static void ended(void *arg, struct pvma_call *call, int cause)
         pvma_endpoint_end(e, cause);
         return;
     }
-    pvma_circuits_free(e);
+    pvma_circuits_free(e, PVMA_CAUSE_NORMAL);
     e->call = NULL;
     e->vc = NULL;
     e->state = PVMA_ENDPOINT_BOUND;
