@@ -489,15 +489,23 @@ END_TEST
 
 #define MANY 70 /* more than are waited for */
 
-static int closes_unsent(void *arg)
+/* Writes for 3 s, without waiting for room. */
+static void fill(int fd)
 {
     static char bytes[8192];
+    int n = 0;
+    NEED(!fcntl(fd, F_SETFL, O_NONBLOCK));
+    for (int64_t end = now() + 3 * S; now() < end; nap(S / 10))
+        n += atm_send(fd, bytes, sizeof bytes) > 0;
+    NEED(n > 1);
+}
+
+static int closes_unsent(void *arg)
+{
     for (int i = 0; i < MANY; i++) {
-        int fd = dial(arg), n = 0;
-        NEED(!fcntl(fd, F_SETFL, O_NONBLOCK));
-        for (int64_t end = now() + 3 * S; now() < end; nap(S / 10))
-            n += atm_send(fd, bytes, sizeof bytes) > 0;
-        NEED(n > 1 && !atm_close(fd));
+        int fd = dial(arg);
+        fill(fd);
+        NEED(!atm_close(fd));
     }
     return 0;
 }
@@ -547,6 +555,33 @@ START_TEST(few_closed_endpoints_are_waited_for)
 }
 END_TEST
 
+static int fills_and_closes(void *arg)
+{
+    int fd = dial(arg);
+    fill(fd);
+    return atm_close(fd);
+}
+
+/* Its own window is full, too. Once the peer has closed, there is room again. */
+static int finds_room(void *arg)
+{
+    int fd = answer(((struct trial *)arg)->protocol), n = -1;
+    char bytes[1000] = {0};
+    fill(fd);
+    for (int64_t end = now() + 5 * S; n < 0 && now() < end; nap(S / 10))
+        n = atm_send(fd, bytes, sizeof bytes);
+    NEED(n > 0);
+    return atm_close(fd);
+}
+
+/* Each waits for the other to acknowledge what has no room there. */
+START_TEST(full_windows_can_be_closed)
+{
+    setenv("PVM_ATM_WINDOW", "8k", 1);
+    run(&trials[_i], fills_and_closes, finds_room);
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("streams");
@@ -564,6 +599,7 @@ int main(void)
     ADD(mistakes_have_their_errors, 1);
     ADD(a_program_has_few_assured_endpoints, 1);
     ADD(few_closed_endpoints_are_waited_for, 2);
+    ADD(full_windows_can_be_closed, 5);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -130,9 +130,21 @@ void pvma_assured_end(struct pvma_endpoint *e, bool clean)
 
 /* ---- the connection's events ---- */
 
+/* Its program has closed it. The peer may wait for room before it acknowledges, and may be closed, too. */
+static void drop_unread(struct pvma_endpoint *e)
+{
+    uint8_t bytes[4096];
+    while (pvma_connection_read(e->connection, bytes, sizeof bytes))
+        ;
+}
+
 static void readable(void *arg)
 {
-    pvma_assured_came(arg);
+    struct pvma_endpoint *e = arg;
+    if (e->state == PVMA_ENDPOINT_CLOSING)
+        drop_unread(e);
+    else
+        pvma_assured_came(e);
 }
 
 static void writable(void *arg)
@@ -212,6 +224,7 @@ bool pvma_assured_is_unsent(const struct pvma_endpoint *e)
 
 void pvma_assured_linger(struct pvma_endpoint *e)
 {
+    drop_unread(e);
     pvma_sim_after(pvma_serving.sim, &e->wake, LINGER_PS);
 }
 
