@@ -582,6 +582,40 @@ START_TEST(full_windows_can_be_closed)
 }
 END_TEST
 
+static int closes_many(void *arg)
+{
+    nap(5 * S); /* then a has closed */
+    for (int i = 0; i < MANY; i++) {
+        int fd = dial(arg);
+        NEED(atm_send(fd, "", 1) == 1 && !atm_close(fd));
+    }
+    return 0;
+}
+
+static int reads_the_first(void *arg)
+{
+    int first = answer_many(((struct trial *)arg)->protocol, 1 + MANY);
+    nap(10 * S);
+    NEED(drain(first) == 0);
+    return 0;
+}
+
+/* What one program closes costs no other program its last bytes. */
+START_TEST(closed_endpoints_of_others_do_not_matter)
+{
+    setenv("PVM_ATM_WINDOW", "8k", 1);
+    setenv("PVM_ATM_POLL", "5", 1);
+    network_start(&(struct network){.is_virtual = true, .wait_for = 3});
+    pid_t b = program_start("b", reads_the_first, (void *)&trials[0]),
+          a = program_start("a", fills_and_closes, (void *)&trials[0]),
+          c = program_start("c", closes_many, (void *)&trials[0]);
+    program_wait(a);
+    program_wait(c);
+    program_wait(b);
+    network_stop();
+}
+END_TEST
+
 int main(void)
 {
     Suite *s = suite_create("streams");
@@ -600,6 +634,7 @@ int main(void)
     ADD(a_program_has_few_assured_endpoints, 1);
     ADD(few_closed_endpoints_are_waited_for, 2);
     ADD(full_windows_can_be_closed, 5);
+    ADD(closed_endpoints_of_others_do_not_matter, 1);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

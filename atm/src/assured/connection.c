@@ -502,6 +502,12 @@ size_t pvma_connection_write(struct pvma_connection *c, const void *data, size_t
     return done;
 }
 
+void pvma_connection_finish(struct pvma_connection *c)
+{
+    c->sender.ends = true;
+    pump(c);
+}
+
 size_t pvma_connection_read(struct pvma_connection *c, void *buffer, size_t bytes)
 {
     size_t done = pvma_receiver_read(&c->receiver, buffer, bytes);

@@ -106,6 +106,9 @@ struct pvma_place {
 size_t pvma_connection_write(struct pvma_connection *connection, const void *data, size_t bytes,
                              const struct pvma_place *place);
 
+/* Nothing more will be written: the peer is asked at once what it has. */
+void pvma_connection_finish(struct pvma_connection *connection);
+
 /* Moves up to `bytes` octets that have come, in order, to `buffer` and returns their number. */
 size_t pvma_connection_read(struct pvma_connection *connection, void *buffer, size_t bytes);
 

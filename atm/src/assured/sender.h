@@ -39,6 +39,7 @@ struct pvma_sender {
     int64_t ms;                 /* VT(MS): the first that the peer does not take yet */
     int64_t answered;           /* the last POLL whose STAT has come */
     int64_t polled_a, polled_s; /* VT(A) and VT(S) at the last POLL */
+    bool ends;                  /* no more will be put in: the last POLL does not wait for its time */
     struct pvma_sd **slot;      /* by number; NULL: acknowledged */
     size_t slots;               /* a power of two */
     struct pvma_sd *again;      /* to be sent again, in this order */
@@ -72,14 +73,19 @@ static inline bool pvma_sender_waits(const struct pvma_sender *sender)
     return sender->a < sender->end;
 }
 
-/* The peer's window is full. A POLL that follows no progress would only make it ask for the same SDs again. */
+/*
+ * The peer's window is full, or all is sent and no more will be put in. A POLL that follows no progress would only make
+ * the peer ask for the same SDs again.
+ */
 static inline bool pvma_sender_is_stopped(const struct pvma_sender *sender)
 {
     bool progress = sender->a > sender->polled_a || sender->s > sender->polled_s;
-    return sender->unpolled && progress && !sender->again && sender->a < sender->end && sender->s >= sender->ms;
+    bool last = sender->ends && sender->s == sender->end;
+    return sender->unpolled && progress && !sender->again && sender->a < sender->end &&
+           (sender->s >= sender->ms || last);
 }
 
-/* The next POLL must not wait for its time: half of the window was sent since the last one, or the peer is full. */
+/* The next POLL must not wait for its time: half of the window was sent since the last one, or it is stopped. */
 static inline bool pvma_sender_wants_poll(const struct pvma_sender *sender)
 {
     return sender->unpolled >= sender->window_bytes / 2 || pvma_sender_is_stopped(sender);

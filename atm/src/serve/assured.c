@@ -225,6 +225,7 @@ bool pvma_assured_is_unsent(const struct pvma_endpoint *e)
 void pvma_assured_linger(struct pvma_endpoint *e)
 {
     drop_unread(e);
+    pvma_connection_finish(e->connection);
     pvma_sim_after(pvma_serving.sim, &e->wake, LINGER_PS);
 }
 

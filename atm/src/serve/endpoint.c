@@ -25,7 +25,6 @@
 #define BITS_PER_CELL   PVMA_CELL_BITS
 
 static struct pvma_endpoint *closing; /* endpoints with packets still to be sent */
-static unsigned assured_closing;      /* number of assured ones among them */
 
 static const struct pvma_vc_handler nobody;
 
@@ -42,15 +41,9 @@ static void release(struct pvma_endpoint *e)
     free(e);
 }
 
-static void leave_closing(struct pvma_endpoint *e)
-{
-    DL_DELETE(closing, e);
-    assured_closing -= e->protocol != PVMA_NATIVE;
-}
-
 void pvma_endpoint_let_go(struct pvma_endpoint *e)
 {
-    leave_closing(e);
+    DL_DELETE(closing, e);
     release(e);
 }
 
@@ -689,17 +682,28 @@ static bool is_unsent(const struct pvma_endpoint *e)
     return e->protocol ? pvma_assured_is_unsent(e) : pvma_vc_sends(e->vc) && pvma_vc_queued(e->vc);
 }
 
-/* Assured endpoints wait for acknowledgements, which may take long. The oldest loses its last bytes if they are many.
- */
+/* Counts the assured endpoints of a client, or of all (0), that are closing. The first of them is the oldest. */
+static unsigned assured_closing(uint32_t owner, struct pvma_endpoint **oldest)
+{
+    struct pvma_endpoint *e;
+    unsigned count = 0;
+    DL_FOREACH (closing, e) {
+        if (!e->protocol || (owner && e->owner != owner))
+            continue;
+        if (!count++)
+            *oldest = e;
+    }
+    return count;
+}
+
+/* Assured endpoints wait for acknowledgements, which may take long. If they are many, the program's oldest loses. */
 static void linger(struct pvma_endpoint *e)
 {
-    struct pvma_endpoint *oldest = closing;
-    assured_closing++;
+    struct pvma_endpoint *oldest = e;
     pvma_assured_linger(e);
-    if (assured_closing <= PVMA_ASSURED_CLOSING_MAX)
+    if (assured_closing(e->owner, &oldest) <= PVMA_ASSURED_CLOSING_MAX &&
+        assured_closing(0, &oldest) <= PVMA_ASSURED_CLOSING_ALL_MAX)
         return;
-    while (!oldest->protocol)
-        oldest = oldest->next;
     pvmc_log_once(PVMC_LOG_ERROR,
                   "too many closed endpoints wait for acknowledgements: the oldest lose their last bytes");
     oldest->lost = true;
@@ -715,6 +719,7 @@ void pvma_endpoint_close(struct pvma_endpoint *e)
         return;
     }
     e->state = PVMA_ENDPOINT_CLOSING;
+    e->owner = e->client->number;
     e->client = NULL;
     e->number = ++last; /* unique among closing endpoints */
     DL_APPEND(closing, e);

@@ -15,8 +15,9 @@
 #define PVMA_ASSURED_WINDOW_SMALL (64u << 10)
 #define PVMA_INSIDE_WINDOW        (256u << 10)
 
-/* Assured endpoints, all together, that are closed and whose last bytes are not acknowledged yet. */
-#define PVMA_ASSURED_CLOSING_MAX 64
+/* Assured endpoints that are closed and whose last bytes are not acknowledged yet: of one program, and of all. */
+#define PVMA_ASSURED_CLOSING_MAX     64
+#define PVMA_ASSURED_CLOSING_ALL_MAX 1024
 
 /* Of one process. A program has one, and another while it looks at the clock's kind. */
 #define PVMA_CONNECTIONS_MAX 16

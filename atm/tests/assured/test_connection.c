@@ -383,6 +383,23 @@ START_TEST(windows_differ)
 }
 END_TEST
 
+/* A connection that is about to end does not wait for T_POLL. */
+START_TEST(the_last_poll_is_at_once)
+{
+    struct pvma_connection_settings settings = pvma_connection_defaults(PVMA_PCAAL_N);
+    open_both("host a profile=ideal\nhost b profile=ideal\nlink a b\npvc a b aal=raw\n", &settings);
+    a.write = 1000;
+    write_more(&a);
+    pvma_connection_finish(a.connection);
+    pvma_sim_run(lab.sim);
+    ck_assert_uint_eq(b.got, 1000);
+    ck_assert_uint_eq(pvma_connection_unacknowledged(a.connection), 0);
+    ck_assert_uint_eq(count(&a)->polls, 1);
+    ck_assert_int_lt(pvma_sim_now(lab.sim), PVMA_MS);
+    close_both();
+}
+END_TEST
+
 /* A peer that answers nothing: POLLs go on until patience is over, then both sides know. */
 START_TEST(a_silent_peer)
 {
@@ -477,4 +494,5 @@ END_TEST
 
 UNIT_MAIN("connection", times_of_the_thesis, costs_of_the_thesis, every_octet_in_order, useless_cells,
           only_what_was_lost_is_sent_again, bit_errors, each_cell_is_usable, old_data_overtake, places, a_deaf_reader,
-          windows_differ, a_silent_peer, an_idle_connection_schedules_nothing, the_peer_is_told, a_hostile_peer)
+          windows_differ, the_last_poll_is_at_once, a_silent_peer, an_idle_connection_schedules_nothing,
+          the_peer_is_told, a_hostile_peer)
