@@ -247,10 +247,10 @@ int pvmt_assured_hear(struct pvmt_assured *a)
     while (more && !a->silent && !a->over && reads < READS_MAX) {
         const uint8_t *bytes;
         ssize_t n = a->carrier->read(a->ep, &bytes, &more);
-        if (n <= 0) {
+        if (n < 0)
             a->over = (int)n;
-            return reads;
-        }
+        if (n <= 0)
+            break; /* `more` promises nothing: what is awaited may have changed all the same */
         take(a, bytes, (size_t)n);
         reads++;
     }

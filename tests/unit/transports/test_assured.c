@@ -13,7 +13,7 @@ static struct {
     size_t most;             /* bytes that a write or a read moves at most */
     uint32_t written, items; /* in all; of the last write */
     uint32_t awaited;
-    bool ended;
+    bool ended, promises; /* after each read, more may be there */
 } pipe_;
 
 static struct {
@@ -48,7 +48,7 @@ static ssize_t carrier_read(struct pvmt_endpoint *ep, const uint8_t **bytes, boo
     memmove(pipe_.bytes, pipe_.bytes + n, pipe_.count - n);
     pipe_.count -= n;
     *bytes = part;
-    *more = pipe_.count || pipe_.ended;
+    *more = pipe_.count || pipe_.ended || pipe_.promises;
     return n || !pipe_.ended ? (ssize_t)n : PVMC_ESHORT;
 }
 
@@ -210,6 +210,17 @@ START_TEST(what_is_missing_is_awaited)
 }
 END_TEST
 
+/* A read that filled the buffer says that there may be more, and there is none. */
+START_TEST(the_next_header_is_awaited)
+{
+    pipe_.promises = true;
+    send_piece(1, 0, 1000, 0, 1000);
+    pvmt_assured_hear(to);
+    ck_assert_uint_eq(seen.done, 1);
+    ck_assert_uint_eq(pipe_.awaited, 2);
+}
+END_TEST
+
 START_TEST(refused_frames_are_skipped)
 {
     seen.refuses = true;
@@ -267,6 +278,7 @@ int main(void)
     tcase_add_loop_test(tc, frames_survive_any_division, 0, 10);
     tcase_add_test(tc, the_queue_is_limited);
     tcase_add_test(tc, what_is_missing_is_awaited);
+    tcase_add_test(tc, the_next_header_is_awaited);
     tcase_add_test(tc, refused_frames_are_skipped);
     tcase_add_test(tc, nothing_follows_a_disconnect);
     tcase_add_loop_test(tc, the_end_is_clean_between_frames_only, 0, 4);
