@@ -14,6 +14,7 @@ static struct {
     uint32_t written, items; /* in all; of the last write */
     uint32_t awaited;
     bool ended, promises; /* after each read, more may be there */
+    bool broken;          /* nothing can be written */
 } pipe_;
 
 static struct {
@@ -28,6 +29,8 @@ static ssize_t carrier_write(struct pvmt_endpoint *ep, const struct iovec *piece
 {
     size_t n = 0, room = ROOM - pipe_.count < pipe_.most ? ROOM - pipe_.count : pipe_.most;
     (void)ep;
+    if (pipe_.broken)
+        return PVMC_EDOWN;
     for (unsigned i = 0; i < count && n < room; i++) {
         size_t part = pieces[i].iov_len < room - n ? pieces[i].iov_len : room - n;
         memcpy(pipe_.bytes + pipe_.count + n, pieces[i].iov_base, part);
@@ -257,6 +260,25 @@ START_TEST(the_end_is_clean_between_frames_only)
 }
 END_TEST
 
+/* The peer has sent its last frames and left, and that is noticed by a write. */
+START_TEST(last_frames_are_read_after_a_failed_write)
+{
+    struct pvmc_frame *f = pvmc_frame_alloc(&(struct pvmc_frame_header){.dst = 1, .src = 2});
+    send_piece(1, 0, 100, 0, 100);
+    send_piece(2, 0, 100, 0, 100);
+    pipe_.ended = _i;
+    pipe_.broken = true;
+    ck_assert_int_eq(pvmt_assured_send(to, f), 0);
+    ck_assert_int_eq(pvmt_assured_send(to, f), PVMC_EDOWN);
+    pvmt_assured_hear(to);
+    if (!_i) /* the first read had all; the next one says that there is no more */
+        pvmt_assured_hear(to);
+    ck_assert_uint_eq(seen.done, 2);
+    ck_assert_int_eq(pvmt_assured_reason(to), _i ? 0 : PVMC_EDOWN);
+    pvmc_frame_unref(f);
+}
+END_TEST
+
 /* A piece behind the end of its message, an unknown flag, another magic number. */
 START_TEST(wrong_headers_end_it)
 {
@@ -282,6 +304,7 @@ int main(void)
     tcase_add_test(tc, refused_frames_are_skipped);
     tcase_add_test(tc, nothing_follows_a_disconnect);
     tcase_add_loop_test(tc, the_end_is_clean_between_frames_only, 0, 4);
+    tcase_add_loop_test(tc, last_frames_are_read_after_a_failed_write, 0, 2);
     tcase_add_loop_test(tc, wrong_headers_end_it, 0, 3);
     Suite *suite = suite_create("assured");
     suite_add_tcase(suite, tc);
