@@ -36,7 +36,7 @@ enum pvma_aal pvma_protocol_aal(enum pvma_protocol protocol);
 struct pvma_connection_settings {
     enum pvma_protocol protocol;
     pvma_ps poll_interval; /* T_POLL; of ECE, that of its own settings */
-    pvma_ps patience;      /* a peer that answers no POLL for so long is lost */
+    pvma_ps patience;      /* a peer that answers no POLL for so long, and not three of them, is lost */
     size_t window_bytes;   /* octets written that the peer may have left unacknowledged, or received but unread */
     struct pvma_ece_settings ece;
 };

@@ -420,6 +420,22 @@ START_TEST(a_silent_peer)
 }
 END_TEST
 
+/* The first POLL may come later than patience would end. */
+START_TEST(rare_polls)
+{
+    struct pvma_connection_settings settings = pvma_connection_defaults(PVMA_SSCOP);
+    settings.poll_interval = settings.patience;
+    open_both("host a profile=ideal\nhost b profile=ideal\nlink a b\npvc a b\n", &settings);
+    a.write = 8;
+    write_more(&a);
+    pvma_sim_run(lab.sim);
+    ck_assert_int_eq(a.lost, 0);
+    ck_assert_uint_eq(count(&a)->polls, 1);
+    ck_assert_uint_eq(pvma_connection_unacknowledged(a.connection), 0);
+    close_both();
+}
+END_TEST
+
 START_TEST(an_idle_connection_schedules_nothing)
 {
     struct pvma_connection_settings settings = pvma_connection_defaults(PVMA_PCAAL_N);
@@ -494,5 +510,5 @@ END_TEST
 
 UNIT_MAIN("connection", times_of_the_thesis, costs_of_the_thesis, every_octet_in_order, useless_cells,
           only_what_was_lost_is_sent_again, bit_errors, each_cell_is_usable, old_data_overtake, places, a_deaf_reader,
-          windows_differ, the_last_poll_is_at_once, a_silent_peer, an_idle_connection_schedules_nothing,
-          the_peer_is_told, a_hostile_peer)
+          windows_differ, the_last_poll_is_at_once, a_silent_peer, rare_polls,
+          an_idle_connection_schedules_nothing, the_peer_is_told, a_hostile_peer)
