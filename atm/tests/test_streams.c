@@ -441,6 +441,7 @@ static int errs(void *arg)
     FAILS(atm_low_water(fd, 8), ENOTCONN);
     FAILS(atm_send(fd, &c, 1), ENOTCONN);
     FAILS(atm_recv(fd, &c, 1), ENOTCONN);
+    FAILS(atm_bind(tree, UINT32_MAX, NULL, 1), EADDRINUSE); /* it is the network's own */
     NEED(!atm_gethostbyname("b", &to.nsap) && !atm_bind(tree, 0, NULL, 0));
     FAILS(atm_connect(tree, &to, NULL, NULL, aal_type_5, multicast), EOPNOTSUPP);
     FAILS(atm_connect(tree, &to, NULL, NULL, aal_type_5, simplex), EOPNOTSUPP);

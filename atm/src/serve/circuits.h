@@ -11,6 +11,9 @@
 
 #include "endpoint.h"
 
+/* Where hosts take further calls. No program can bind it. */
+#define PVMA_CIRCUITS_ASAP UINT32_MAX
+
 /* How many further circuits a protocol has. */
 unsigned pvma_circuits_of(enum pvma_protocol protocol);
 

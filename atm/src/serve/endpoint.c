@@ -609,7 +609,7 @@ int pvma_endpoint_bind(struct pvma_endpoint *e, uint32_t asap, uint32_t length)
     struct pvma_host *host = e->host;
     if (e->state != PVMA_ENDPOINT_OPEN)
         return EINVAL;
-    if (asap && is_taken(host, asap))
+    if (asap == PVMA_CIRCUITS_ASAP || (asap && is_taken(host, asap)))
         return EADDRINUSE;
     uint32_t chosen = asap ? asap : free_asap(host);
     if (length && pvma_host_listen(host, chosen, offered, e))
