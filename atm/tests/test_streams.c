@@ -468,6 +468,31 @@ START_TEST(mistakes_have_their_errors)
 }
 END_TEST
 
+static int calls_natively(void *arg)
+{
+    int fd = atm_open(NULL, 0, NULL);
+    NEED(fd >= 0 && !call(fd, ((struct trial *)arg)->to));
+    return atm_close(fd);
+}
+
+static int chooses_too_late(void *arg)
+{
+    int id, listener = atm_open(NULL, 0, NULL), fd = atm_open(NULL, 0, NULL);
+    (void)arg;
+    NEED(!atm_bind(listener, ASAP, NULL, 8) && !atm_listen(listener, &id, NULL, NULL, NULL));
+    FAILS(atm_assure(listener, atm_sscop), EINVAL);
+    NEED(!atm_accept(listener, fd, id, NULL, duplex));
+    NEED(!atm_assure(listener, atm_sscop));
+    return atm_close(fd);
+}
+
+/* A caller that waits has called with the protocol of before. */
+START_TEST(callers_keep_their_protocol)
+{
+    run(&(struct trial){atm_native, _i ? "a" : "b", "0", true}, calls_natively, chooses_too_late);
+}
+END_TEST
+
 static int chooses_too_often(void *arg)
 {
     int fd, i = 0;
@@ -632,6 +657,7 @@ int main(void)
     ADD(the_low_water_mark_is_within_the_window, 5);
     ADD(both_sides_choose_the_same, 2);
     ADD(mistakes_have_their_errors, 1);
+    ADD(callers_keep_their_protocol, 2);
     ADD(a_program_has_few_assured_endpoints, 1);
     ADD(few_closed_endpoints_are_waited_for, 2);
     ADD(full_windows_can_be_closed, 5);

@@ -39,7 +39,7 @@ static bool is_there(uint32_t protocol)
 
 int pvma_assured_choose(struct pvma_endpoint *e, uint32_t protocol)
 {
-    if (e->state > PVMA_ENDPOINT_BOUND)
+    if (e->state > PVMA_ENDPOINT_BOUND || e->callers) /* the callers have the protocol of before */
         return EINVAL;
     if (!is_there(protocol))
         return EPROTONOSUPPORT;
