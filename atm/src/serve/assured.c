@@ -63,8 +63,7 @@ static void tell_news(struct pvma_endpoint *e)
     struct pvma_fore_message m = {.type = PVMA_FORE_NEWS, .time_ns = pvma_serve_ns(pvma_sim_now(pvma_serving.sim))};
     if (e->told || !e->client)
         return;
-    e->told = true;
-    pvma_endpoint_tell(e, &m);
+    e->told = pvma_endpoint_tell(e, &m);
 }
 
 static size_t left_to_read(const struct pvma_endpoint *e)
