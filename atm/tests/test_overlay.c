@@ -331,6 +331,26 @@ START_TEST(full_queues)
 }
 END_TEST
 
+/* A program opens and releases calls faster than its host's processor can send their messages. */
+START_TEST(few_messages_wait)
+{
+    enum { WORK_MAX = 4096 }; /* of station.c */
+    struct site site;
+    open_site(&site, " vcis=1", "overlay ring");
+    forget_ends();
+    for (int i = 0; i < WORK_MAX + 100; i++) {
+        end_call(&site, "h1", "h8", &a);
+        end_leave(&a);
+    }
+    ck_assert_uint_eq(pvma_overlay_in_use(site.overlay), WORK_MAX);
+    end_call(&site, "h1", "h8", &a);
+    pvma_sim_run(site.lab.sim);
+    ck_assert_int_eq(a.ended, 1);
+    nothing_is_left(&site);
+    site_close(&site);
+}
+END_TEST
+
 /* MIDs of a VC run out; they come back, too. */
 START_TEST(mids_run_out)
 {
@@ -476,4 +496,5 @@ START_TEST(loss)
 END_TEST
 
 UNIT_MAIN("atm_overlay", ways, direct_in_a_tree, relayed, a_ring_relays_to_other_servers, identifiers_run_out,
-          other_contracts, refusals, released_at_any_time, full_queues, mids_run_out, messages, wrong_messages, loss)
+          other_contracts, refusals, released_at_any_time, full_queues, few_messages_wait, mids_run_out, messages,
+          wrong_messages, loss)
