@@ -463,6 +463,33 @@ START_TEST(wrong_messages)
 }
 END_TEST
 
+/* An end that cannot take a set-up says so, or the caller would wait for ever. */
+START_TEST(a_refused_set_up_is_answered)
+{
+    enum { MIDS = 8 };
+    for (int at_station = 0; at_station < 2; at_station++) {
+        struct site site;
+        open_site(&site, " vcis=1", "overlay ring");
+        struct pvma_overlay_station *caller = &site.overlay->stations[4], *called = &site.overlay->stations[11];
+        struct pvma_hop_end *end = at_station ? called->end : caller->server_end;
+        forget_ends();
+        end_listen(&site, "h8", &b);
+        for (uint16_t mid = 1; mid <= MIDS; mid++)
+            pvma_hop_note_mid(end, mid, &site); /* all that the other end may give first are taken */
+        end_call(&site, "h1", "h8", &a);
+        pvma_sim_run(site.lab.sim);
+        ck_assert_int_eq(a.ended, 1);
+        ck_assert_int_eq(a.cause, PVMA_CAUSE_NO_VCI);
+        ck_assert_uint_eq(count(&site).refused, 1);
+        for (uint16_t mid = 1; mid <= MIDS; mid++)
+            if (pvma_hop_mid(end, mid))
+                pvma_vctable_remove(&end->mids, 0, mid);
+        nothing_is_left(&site);
+        site_close(&site);
+    }
+}
+END_TEST
+
 /* Cells are lost: signalling messages come again, so all connect, are released, and leave nothing. */
 START_TEST(loss)
 {
@@ -497,4 +524,4 @@ END_TEST
 
 UNIT_MAIN("atm_overlay", ways, direct_in_a_tree, relayed, a_ring_relays_to_other_servers, identifiers_run_out,
           other_contracts, refusals, released_at_any_time, full_queues, few_messages_wait, mids_run_out, messages,
-          wrong_messages, loss)
+          wrong_messages, a_refused_set_up_is_answered, loss)

@@ -183,6 +183,7 @@ static void set_up(struct pvma_overlay_server *server, struct pvma_hop_end *end,
     *relay = (struct pvma_relay){.end = {end}, .mid = {m->mid}};
     if (!pvma_hop_note_mid(end, m->mid, relay)) {
         refuse(server);
+        pvma_hop_refuse_mid(end, m->mid, PVMA_CAUSE_NO_VCI);
         free(relay);
         return;
     }

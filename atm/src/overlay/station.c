@@ -509,6 +509,7 @@ static void take_setup(struct pvma_overlay_station *station, const struct pvma_o
     c->mid = m->mid;
     if (!request.from || station_at(overlay, request.from) == station || !pvma_hop_note_mid(station->end, m->mid, c)) {
         counters_of(station)->refused++;
+        pvma_hop_refuse_mid(station->end, m->mid, PVMA_CAUSE_NO_VCI);
         detach(c);
         free(c);
     } else if (!pvma_call_offer(station->host, &request, c, &c->call)) {
