@@ -1,6 +1,7 @@
 /*
  * connection.h - an assured connection: a stream of octets in each direction over VCs that lose cells. Nothing is
- * lost, doubled or out of order until the connection itself is lost, which both sides learn.
+ * lost, doubled or out of order until the connection itself is lost. A side that has written learns that by itself, one
+ * that only reads from the peer, if an END arrives, or from the end of its VC.
  *
  *     SSCOP       frames of up to 65,528 octets over a duplex VC of AAL5 (sscop.h)
  *     PC-AAL      frames of one cell over a duplex raw VC (pcaal.h), with one item in a cell or as many as fit
@@ -24,7 +25,7 @@ enum pvma_protocol {
     PVMA_ECE_DUPLICATING,
 };
 
-enum { PVMA_ITEM_MAX = 28 }; /* octets in an item, which PC-AAL never divides */
+enum { PVMA_ITEM_MAX = 28 }; /* octets in an item, which PC-AAL never divides; ECE has room for 25 */
 
 /* "native", "sscop", "pcaal-1", "pcaal-n", "ece-switching", "ece-duplicating". */
 const char *pvma_protocol_name(enum pvma_protocol protocol);
@@ -89,7 +90,10 @@ struct pvma_connection *pvma_connection_new(const struct pvma_connection_vcs *vc
                                             const struct pvma_connection_settings *settings,
                                             const struct pvma_connection_events *events, void *arg);
 
-/* Frees a connection and tells the peer that it is over. Its VCs remain, without a handler. NULL is allowed. */
+/*
+ * Frees a connection and tells the peer that it is over, if the VCs live on: they remain, without a handler. NULL is
+ * allowed.
+ */
 void pvma_connection_free(struct pvma_connection *connection);
 
 /* The place of octets in a message: PC-AAL's cells carry it, and no cell or frame mixes two writes. */
