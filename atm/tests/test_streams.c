@@ -304,6 +304,24 @@ START_TEST(a_full_window_is_not_waited_for)
 }
 END_TEST
 
+static int fills_the_window_singly(void *arg)
+{
+    int fd = dial(arg), n = 0;
+    NEED(!fcntl(fd, F_SETFL, O_NONBLOCK));
+    while (atm_send(fd, "", 1) == 1)
+        n++;
+    NEED(atm_errno == EAGAIN && n == 8192 / 32);
+    return atm_close(fd);
+}
+
+/* Within a host each write takes memory, however short it is. */
+START_TEST(short_writes_fill_the_window)
+{
+    setenv("PVM_ATM_WINDOW", "8k", 1);
+    run(&(struct trial){atm_sscop, "a", "0", true}, fills_the_window_singly, reads_late);
+}
+END_TEST
+
 /* ---- when ---- */
 
 #define ITEMS 1000
@@ -652,6 +670,7 @@ int main(void)
     ADD(a_sender_hears_of_the_peers_death, TRIALS);
     ADD(an_outage_is_not_the_end_of_the_stream, 5);
     ADD(a_full_window_is_not_waited_for, TRIALS);
+    ADD(short_writes_fill_the_window, 1);
     ADD(items_arrive_cell_by_cell, 1);
     ADD(the_low_water_mark_is_waited_for, TRIALS);
     ADD(the_low_water_mark_is_within_the_window, 5);

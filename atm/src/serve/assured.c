@@ -81,7 +81,8 @@ void pvma_assured_came(struct pvma_endpoint *e)
 
 void pvma_assured_set_low_water(struct pvma_endpoint *e, uint32_t bytes)
 {
-    size_t most = e->window / WINDOW_SHARE;
+    size_t window = e->inside && e->window > PVMA_INSIDE_WINDOW ? PVMA_INSIDE_WINDOW : e->window;
+    size_t most = window / WINDOW_SHARE;
     e->low_water = bytes < most ? bytes : most;
     if (e->state == PVMA_ENDPOINT_CONNECTED && left_to_read(e))
         pvma_assured_came(e);

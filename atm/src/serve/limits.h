@@ -12,7 +12,7 @@
  *
  * Windows count octets, and 32 at least for a frame. Memory is more: a cell's frame takes about 96 octets at its sender
  * and 64 at its receiver, and their tables up to half a window each, so a connection that is full of cells takes eight
- * windows. Within a host each write takes about 100 octets more than it has.
+ * windows. Within a host a write counts as a frame, and takes about 100 octets more than it has.
  */
 #define PVMA_ASSURED_MAX          1024
 #define PVMA_ASSURED_LARGE        32
