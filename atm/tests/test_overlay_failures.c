@@ -308,5 +308,5 @@ START_TEST(random_overlays)
 }
 END_TEST
 
-UNIT_MAIN("atm_overlay_failures", the_other_way_round, a_set_up_turns_round, a_question_turns_round_late,
-          no_way, a_server_comes_back, a_station_is_cut_off, random_overlays)
+UNIT_MAIN("atm_overlay_failures", the_other_way_round, a_set_up_turns_round, a_question_turns_round_late, no_way,
+          a_server_comes_back, a_station_is_cut_off, random_overlays)

@@ -14,7 +14,7 @@ enum {
     QUEUED_CELLS_MAX = 1, /* ... of ECE, whose time stamps are of the moment at which a cell enters the queue */
     WINDOW_MIN = 4096,    /* octets */
     WINDOW_MAX = 64 << 20,
-    POLLS_MIN = 4,        /* T_POLLs before a peer is lost: three POLLs without an answer */
+    POLLS_MIN = 4, /* T_POLLs before a peer is lost: three POLLs without an answer */
     END_COOKIE = 1,
 };
 
