@@ -30,7 +30,8 @@ machine_test(messages/exchange HOSTS 1 LABELS memory)
 machine_test(messages/exchange HOSTS 2)
 machine_test(messages/handler HOSTS 1 2)
 machine_test(messages/rewrite)
-machine_test(messages/stream HOSTS 1 2 LABELS memory)
+machine_test(messages/stream HOSTS 1 LABELS memory)
+machine_test(messages/stream HOSTS 2)
 
 # ---- links: which way messages go, and what else a task does meanwhile ----
 

@@ -22,6 +22,7 @@ class Nemesis:
     silences = False  # one at a time: a master that hears nothing from half of the hosts ends
     fails_calls = False  # calls may fail for want of memory or descriptors
     spares_first = False  # not on the load's own host
+    interrupts = False  # its host is silent meanwhile
     breaks_network = False  # one at a time, with a rest after it: several short outages in a row are a long one
     rest_s = 3  # after it, before the next one: TCP repeats what was lost
     seconds = (0.3, 1.5)  # it lasts
@@ -140,7 +141,7 @@ class KillMaster(KillDaemon):
 @nemesis
 class StopDaemon(Nemesis):
     name, about = "stop-daemon", "SIGSTOP to the daemon for less than PVM_HOST_TIMEOUT, and SIGCONT"
-    seconds = (0.2, 2.0)
+    interrupts, seconds = True, (0.2, 2.0)
 
     def begin(self, host, rng):
         self.count("daemons stopped", len(self.signal_daemon(host, signal.SIGSTOP)))
