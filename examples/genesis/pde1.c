@@ -393,8 +393,7 @@ static struct course iterate(const struct bar *b, int iterations)
     return course;
 }
 
-static void measure(const struct bar *b, const struct course *course, const double *table, bool verify,
-                    double *results)
+static void measure(const struct bar *b, const struct course *course, const double *table, bool verify, double *results)
 {
     results[SOLUTION] = solution_error(b, table);
     if (!verify)

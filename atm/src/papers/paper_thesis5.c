@@ -63,10 +63,8 @@ static const struct report_parameter parameters[] = {
 };
 
 static const struct report_figure figures[] = {
-    {"latency", "Figure 5.13 (a): latency of PDE1's messages, first round", "load", "latency, s", false,
-     true},
-    {"loss", "Figure 5.13 (b): lost cells of PDE1, first round", "load", "share of the cells", false,
-     false},
+    {"latency", "Figure 5.13 (a): latency of PDE1's messages, first round", "load", "latency, s", false, true},
+    {"loss", "Figure 5.13 (b): lost cells of PDE1, first round", "load", "share of the cells", false, false},
     {"time", "Figure 5.13 (c): time of a round of PDE1", "load", "time, s", false, true},
 };
 

@@ -15,8 +15,8 @@ static const struct {
     unsigned messages;
     double loads[LOADS];
 } traces[TRACES] = {
-    {"PDE1", THESIS_PDE1, "latency-pde1", "loss-pde1", "share-pde1", 100, {0.3, 0.7, 1, 1.05}},
-    {"PDE2", THESIS_PDE2, "latency-pde2", "loss-pde2", "share-pde2", 4000, {0.3, 0.65, 1, 1.05}},
+    {"PDE1", THESIS_TABLE6_5, "latency-pde1", "loss-pde1", "share-pde1", 100, {0.3, 0.7, 1, 1.05}},
+    {"PDE2", THESIS_TABLE6_6, "latency-pde2", "loss-pde2", "share-pde2", 4000, {0.3, 0.65, 1, 1.05}},
 };
 
 /* Of some traces and backgrounds with the same parameters. */
