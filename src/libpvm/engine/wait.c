@@ -77,10 +77,12 @@
 #define TAKEN_WEIGHT   8 /* yields that nobody used outweigh one that somebody did: the kernel often picks us again */
 #define WINDOW_NS      20000000 /* several time slices */
 #define RIVAL_SHARE    4
+#define RIVAL_NS       5000000 /* within the window; less is an interrupt, a kernel thread, a lost time slice */
 #define PAID_MAX       16
 #define PAID_START     4
 #define DIRECT_MAX     8
 #define NAPS_MAX       8
+#define NAP_WEIGHT     4 /* a nap costs the partner more than polling in vain costs us */
 #define RETRY_WAITS    16  /* waits without polling before it is tried again */
 #define GLANCES        256 /* glances per poll */
 #define DIRECT_TURNS   64  /* turns with events on direct links before the daemon's link gets one */
@@ -100,7 +102,7 @@ static struct {
     unsigned turns;   /* of direct links */
     unsigned found;   /* messages on their sender's link */
     bool looked;      /* phase 1 has just been tried in vain, before this wait */
-} habit = {.paid = PAID_START, .direct = 1};
+} habit = {.paid = PAID_START, .direct = 1, .naps = NAPS_MAX};
 
 /* A thread that waits besides others. */
 struct waiter {
@@ -137,7 +139,7 @@ static bool core_is_shared(void)
  */
 static bool yields_are_useless(void)
 {
-    return !core_is_shared() && habit.taken_ns > habit.kept_ns / RIVAL_SHARE;
+    return !core_is_shared() && habit.taken_ns > RIVAL_NS && habit.taken_ns > habit.kept_ns / RIVAL_SHARE;
 }
 
 static inline void count_up(int *counter, int by, int most)
@@ -386,7 +388,7 @@ static void expire_memory(void)
 static void learn_from_sleep(int64_t slept_ns)
 {
     if (slept_ns < NAP_NS)
-        count_up(&habit.naps, 1, NAPS_MAX);
+        count_up(&habit.naps, NAP_WEIGHT, NAPS_MAX);
     else
         count_down(&habit.naps);
 }
