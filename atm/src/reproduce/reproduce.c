@@ -27,6 +27,7 @@ static const struct {
     {&paper_thesis, experiment_thesis, &real_thesis},
     {&paper_thesis2, NULL, &real_thesis2},
     {&paper_thesis5, experiment_thesis5, NULL},
+    {&paper_thesis6, experiment_thesis6, NULL},
 };
 
 enum { COUNT = sizeof experiments / sizeof experiments[0], JOBS_AT_ONCE_MAX = 256 };
