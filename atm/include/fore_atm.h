@@ -100,7 +100,7 @@ int atm_assure(int fd, Atm_protocol protocol);
 
 /*
  * What is sent from now on consists of items of 1 to ATM_ITEM_MAX bytes (at first 1): PC-AAL puts whole items into a
- * cell. Other protocols ignore it. EOPNOTSUPP: fd has not been assured.
+ * cell; ECE divides those of more than 25. SSCOP ignores it. EOPNOTSUPP: fd has not been assured.
  */
 int atm_item(int fd, u_int bytes);
 

@@ -331,6 +331,26 @@ START_TEST(full_queues)
 }
 END_TEST
 
+/* A program opens and releases calls faster than its host's processor can send their messages. */
+START_TEST(few_messages_wait)
+{
+    enum { WORK_MAX = 4096 }; /* of station.c */
+    struct site site;
+    open_site(&site, " vcis=1", "overlay ring");
+    forget_ends();
+    for (int i = 0; i < WORK_MAX + 100; i++) {
+        end_call(&site, "h1", "h8", &a);
+        end_leave(&a);
+    }
+    ck_assert_uint_eq(pvma_overlay_in_use(site.overlay), WORK_MAX);
+    end_call(&site, "h1", "h8", &a);
+    pvma_sim_run(site.lab.sim);
+    ck_assert_int_eq(a.ended, 1);
+    nothing_is_left(&site);
+    site_close(&site);
+}
+END_TEST
+
 /* MIDs of a VC run out; they come back, too. */
 START_TEST(mids_run_out)
 {
@@ -443,6 +463,33 @@ START_TEST(wrong_messages)
 }
 END_TEST
 
+/* An end that cannot take a set-up says so, or the caller would wait for ever. */
+START_TEST(a_refused_set_up_is_answered)
+{
+    enum { MIDS = 8 };
+    for (int at_station = 0; at_station < 2; at_station++) {
+        struct site site;
+        open_site(&site, " vcis=1", "overlay ring");
+        struct pvma_overlay_station *caller = &site.overlay->stations[4], *called = &site.overlay->stations[11];
+        struct pvma_hop_end *end = at_station ? called->end : caller->server_end;
+        forget_ends();
+        end_listen(&site, "h8", &b);
+        for (uint16_t mid = 1; mid <= MIDS; mid++)
+            pvma_hop_note_mid(end, mid, &site); /* all that the other end may give first are taken */
+        end_call(&site, "h1", "h8", &a);
+        pvma_sim_run(site.lab.sim);
+        ck_assert_int_eq(a.ended, 1);
+        ck_assert_int_eq(a.cause, PVMA_CAUSE_NO_VCI);
+        ck_assert_uint_eq(count(&site).refused, 1);
+        for (uint16_t mid = 1; mid <= MIDS; mid++)
+            if (pvma_hop_mid(end, mid))
+                pvma_vctable_remove(&end->mids, 0, mid);
+        nothing_is_left(&site);
+        site_close(&site);
+    }
+}
+END_TEST
+
 /* Cells are lost: signalling messages come again, so all connect, are released, and leave nothing. */
 START_TEST(loss)
 {
@@ -476,4 +523,5 @@ START_TEST(loss)
 END_TEST
 
 UNIT_MAIN("atm_overlay", ways, direct_in_a_tree, relayed, a_ring_relays_to_other_servers, identifiers_run_out,
-          other_contracts, refusals, released_at_any_time, full_queues, mids_run_out, messages, wrong_messages, loss)
+          other_contracts, refusals, released_at_any_time, full_queues, few_messages_wait, mids_run_out, messages,
+          wrong_messages, a_refused_set_up_is_answered, loss)

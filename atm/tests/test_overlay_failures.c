@@ -89,6 +89,28 @@ START_TEST(a_set_up_turns_round)
 }
 END_TEST
 
+/* The question meets what is down late, so it has crossed as many VCs as there are servers when it turns round. */
+START_TEST(a_question_turns_round_late)
+{
+    struct site site;
+    site_open(&site,
+              "host p[1-6]\nhost h1 vcis=1\nhost h6 vcis=1\nswitch s\nlink p[1-6] s\nlink h1 s\nlink h6 s\n"
+              "server q[1-6] at=p[1-6]\noverlay ring\nstation h1 server=q1\nstation h6 server=q6\nfail p5 s at=0\n");
+    forget_ends();
+    end_listen(&site, "h6", &b);
+    run_until(&site, 2 * PVMA_S);
+    end_call(&site, "h1", "h6", &a);
+    pvma_sim_run(site.lab.sim);
+    ck_assert_int_eq(a.connected, 1);
+    ck_assert_uint_eq(count(&site).turned, 1);
+    ck_assert_uint_eq(count(&site).hops, 2 * 3 + 2 * 1); /* to q4 and back, to q6 and back */
+    ck_assert_uint_eq(count(&site).relay_hops, 1);
+    end_leave(&a);
+    nothing_is_left(&site);
+    site_close(&site);
+}
+END_TEST
+
 /* The called station's own server is down, or that of the caller, or both ways are cut: the call fails, in time. */
 START_TEST(no_way)
 {
@@ -286,5 +308,5 @@ START_TEST(random_overlays)
 }
 END_TEST
 
-UNIT_MAIN("atm_overlay_failures", the_other_way_round, a_set_up_turns_round, no_way, a_server_comes_back,
-          a_station_is_cut_off, random_overlays)
+UNIT_MAIN("atm_overlay_failures", the_other_way_round, a_set_up_turns_round, a_question_turns_round_late, no_way,
+          a_server_comes_back, a_station_is_cut_off, random_overlays)

@@ -304,6 +304,24 @@ START_TEST(a_full_window_is_not_waited_for)
 }
 END_TEST
 
+static int fills_the_window_singly(void *arg)
+{
+    int fd = dial(arg), n = 0;
+    NEED(!fcntl(fd, F_SETFL, O_NONBLOCK));
+    while (atm_send(fd, "", 1) == 1)
+        n++;
+    NEED(atm_errno == EAGAIN && n == 8192 / 32);
+    return atm_close(fd);
+}
+
+/* Within a host each write takes memory, however short it is. */
+START_TEST(short_writes_fill_the_window)
+{
+    setenv("PVM_ATM_WINDOW", "8k", 1);
+    run(&(struct trial){atm_sscop, "a", "0", true}, fills_the_window_singly, reads_late);
+}
+END_TEST
+
 /* ---- when ---- */
 
 #define ITEMS 1000
@@ -441,6 +459,7 @@ static int errs(void *arg)
     FAILS(atm_low_water(fd, 8), ENOTCONN);
     FAILS(atm_send(fd, &c, 1), ENOTCONN);
     FAILS(atm_recv(fd, &c, 1), ENOTCONN);
+    FAILS(atm_bind(tree, UINT32_MAX, NULL, 1), EADDRINUSE); /* it is the network's own */
     NEED(!atm_gethostbyname("b", &to.nsap) && !atm_bind(tree, 0, NULL, 0));
     FAILS(atm_connect(tree, &to, NULL, NULL, aal_type_5, multicast), EOPNOTSUPP);
     FAILS(atm_connect(tree, &to, NULL, NULL, aal_type_5, simplex), EOPNOTSUPP);
@@ -467,6 +486,31 @@ START_TEST(mistakes_have_their_errors)
 }
 END_TEST
 
+static int calls_natively(void *arg)
+{
+    int fd = atm_open(NULL, 0, NULL);
+    NEED(fd >= 0 && !call(fd, ((struct trial *)arg)->to));
+    return atm_close(fd);
+}
+
+static int chooses_too_late(void *arg)
+{
+    int id, listener = atm_open(NULL, 0, NULL), fd = atm_open(NULL, 0, NULL);
+    (void)arg;
+    NEED(!atm_bind(listener, ASAP, NULL, 8) && !atm_listen(listener, &id, NULL, NULL, NULL));
+    FAILS(atm_assure(listener, atm_sscop), EINVAL);
+    NEED(!atm_accept(listener, fd, id, NULL, duplex));
+    NEED(!atm_assure(listener, atm_sscop));
+    return atm_close(fd);
+}
+
+/* A caller that waits has called with the protocol of before. */
+START_TEST(callers_keep_their_protocol)
+{
+    run(&(struct trial){atm_native, _i ? "a" : "b", "0", true}, calls_natively, chooses_too_late);
+}
+END_TEST
+
 static int chooses_too_often(void *arg)
 {
     int fd, i = 0;
@@ -489,28 +533,56 @@ END_TEST
 
 #define MANY 70 /* more than are waited for */
 
-static int closes_unsent(void *arg)
+/* Writes for 3 s, without waiting for room. */
+static void fill(int fd)
 {
     static char bytes[8192];
+    int n = 0;
+    NEED(!fcntl(fd, F_SETFL, O_NONBLOCK));
+    for (int64_t end = now() + 3 * S; now() < end; nap(S / 10))
+        n += atm_send(fd, bytes, sizeof bytes) > 0;
+    NEED(n > 1);
+}
+
+static int closes_unsent(void *arg)
+{
     for (int i = 0; i < MANY; i++) {
-        int fd = dial(arg), n = 0;
-        NEED(!fcntl(fd, F_SETFL, O_NONBLOCK));
-        for (int64_t end = now() + 3 * S; now() < end; nap(S / 10))
-            n += atm_send(fd, bytes, sizeof bytes) > 0;
-        NEED(n > 1 && !atm_close(fd));
+        int fd = dial(arg);
+        fill(fd);
+        NEED(!atm_close(fd));
     }
     return 0;
 }
 
-static int reads_nothing(void *arg)
+/* Accepts so many. Returns the first one. */
+static int answer_many(Atm_protocol protocol, int count)
 {
-    int id, listener = open_assured(((struct trial *)arg)->protocol);
+    int id, first = -1, listener = open_assured(protocol);
     NEED(!atm_bind(listener, ASAP, NULL, 8));
-    for (int i = 0; i < MANY; i++) {
+    for (int i = 0; i < count; i++) {
         int fd = atm_open(NULL, 0, NULL);
         NEED(!atm_listen(listener, &id, NULL, NULL, NULL) && !atm_accept(listener, fd, id, NULL, duplex));
+        first = i ? first : fd;
     }
+    return first;
+}
+
+/* Reads to the end. Returns what the last atm_recv() did. */
+static int drain(int fd)
+{
+    char bytes[1000];
+    int n;
+    while ((n = atm_recv(fd, bytes, sizeof bytes)) > 0)
+        ;
+    return n;
+}
+
+/* The oldest lost its last bytes, which is no end of the stream. */
+static int reads_too_late(void *arg)
+{
+    int first = answer_many(((struct trial *)arg)->protocol, MANY);
     nap(10 * S);
+    NEED(drain(first) == -1 && atm_errno == ECONNRESET);
     return 0;
 }
 
@@ -518,11 +590,72 @@ START_TEST(few_closed_endpoints_are_waited_for)
 {
     setenv("PVM_ATM_WINDOW", "8k", 1);
     network_start(&(struct network){.is_virtual = true, .wait_for = 2, .logs = true});
-    pid_t b = program_start("b", reads_nothing, (void *)&trials[0]),
-          a = program_start("a", closes_unsent, (void *)&trials[0]);
+    const struct trial *t = &trials[_i ? 3 : 0]; /* one circuit, and three */
+    pid_t b = program_start("b", reads_too_late, (void *)t), a = program_start("a", closes_unsent, (void *)t);
     program_wait(a);
     program_wait(b);
     ck_assert(network_said("the oldest lose their last bytes"));
+    network_stop();
+}
+END_TEST
+
+static int fills_and_closes(void *arg)
+{
+    int fd = dial(arg);
+    fill(fd);
+    return atm_close(fd);
+}
+
+/* Its own window is full, too. Once the peer has closed, there is room again. */
+static int finds_room(void *arg)
+{
+    int fd = answer(((struct trial *)arg)->protocol), n = -1;
+    char bytes[1000] = {0};
+    fill(fd);
+    for (int64_t end = now() + 5 * S; n < 0 && now() < end; nap(S / 10))
+        n = atm_send(fd, bytes, sizeof bytes);
+    NEED(n > 0);
+    return atm_close(fd);
+}
+
+/* Each waits for the other to acknowledge what has no room there. */
+START_TEST(full_windows_can_be_closed)
+{
+    setenv("PVM_ATM_WINDOW", "8k", 1);
+    run(&trials[_i], fills_and_closes, finds_room);
+}
+END_TEST
+
+static int closes_many(void *arg)
+{
+    nap(5 * S); /* then a has closed */
+    for (int i = 0; i < MANY; i++) {
+        int fd = dial(arg);
+        NEED(atm_send(fd, "", 1) == 1 && !atm_close(fd));
+    }
+    return 0;
+}
+
+static int reads_the_first(void *arg)
+{
+    int first = answer_many(((struct trial *)arg)->protocol, 1 + MANY);
+    nap(10 * S);
+    NEED(drain(first) == 0);
+    return 0;
+}
+
+/* What one program closes costs no other program its last bytes. */
+START_TEST(closed_endpoints_of_others_do_not_matter)
+{
+    setenv("PVM_ATM_WINDOW", "8k", 1);
+    setenv("PVM_ATM_POLL", "5", 1);
+    network_start(&(struct network){.is_virtual = true, .wait_for = 3});
+    pid_t b = program_start("b", reads_the_first, (void *)&trials[0]),
+          a = program_start("a", fills_and_closes, (void *)&trials[0]),
+          c = program_start("c", closes_many, (void *)&trials[0]);
+    program_wait(a);
+    program_wait(c);
+    program_wait(b);
     network_stop();
 }
 END_TEST
@@ -537,13 +670,17 @@ int main(void)
     ADD(a_sender_hears_of_the_peers_death, TRIALS);
     ADD(an_outage_is_not_the_end_of_the_stream, 5);
     ADD(a_full_window_is_not_waited_for, TRIALS);
+    ADD(short_writes_fill_the_window, 1);
     ADD(items_arrive_cell_by_cell, 1);
     ADD(the_low_water_mark_is_waited_for, TRIALS);
     ADD(the_low_water_mark_is_within_the_window, 5);
     ADD(both_sides_choose_the_same, 2);
     ADD(mistakes_have_their_errors, 1);
+    ADD(callers_keep_their_protocol, 2);
     ADD(a_program_has_few_assured_endpoints, 1);
-    ADD(few_closed_endpoints_are_waited_for, 1);
+    ADD(few_closed_endpoints_are_waited_for, 2);
+    ADD(full_windows_can_be_closed, 5);
+    ADD(closed_endpoints_of_others_do_not_matter, 1);
     SRunner *runner = srunner_create(s);
     srunner_run_all(runner, CK_ENV);
     int failed = srunner_ntests_failed(runner);

@@ -59,7 +59,7 @@ static void check(struct engines *e)
     struct pvma_pdu pdu;
     enum pvma_asked asked;
     MUST(e->sender.a <= e->sender.s && e->sender.s <= e->sender.end && e->sender.charge <= WINDOW);
-    MUST(e->receiver.r <= e->receiver.h && e->receiver.charge <= 2 * WINDOW);
+    MUST(e->receiver.r <= e->receiver.h && e->receiver.charge <= 2 * WINDOW + PVMA_SSCOP_PDU_MAX);
     for (unsigned i = 0; i < 4 && pvma_receiver_report(&e->receiver, 7, e->sscop, &pdu); i++)
         MUST(pdu.elements >= 1 && pdu.elements <= 7 && (pdu.type == PVMA_USTAT || pdu.list[0] >= pdu.laf));
     if (pvma_sender_next(&e->sender, NOW, &pdu, &asked))

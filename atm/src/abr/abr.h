@@ -6,7 +6,7 @@
  * cell that comes back, between MCR and PCR; ADTF: after 0.5 s without a forward cell, the rate is at most the initial
  * one. It has no part for sources that get no cell back (Trm, CRM), and raises its rate at once (RIF 1), since the
  * switches give explicit rates. A source whose rate would be 0 sends ten cells a second (TCR), or it would never learn
- * of a better one.
+ * of a better one. Calls begin at their peak, so ADTF limits only PVCs that have an initial rate.
  */
 #ifndef PVMA_ABR_H
 #define PVMA_ABR_H

@@ -14,6 +14,7 @@ enum {
     QUEUED_CELLS_MAX = 1, /* ... of ECE, whose time stamps are of the moment at which a cell enters the queue */
     WINDOW_MIN = 4096,    /* octets */
     WINDOW_MAX = 64 << 20,
+    POLLS_MIN = 4, /* T_POLLs before a peer is lost: three POLLs without an answer */
     END_COOKIE = 1,
 };
 
@@ -271,10 +272,17 @@ static void watch(struct pvma_connection *c)
     pvma_sim_after(c->sim, &c->poll_time, c->settings.poll_interval);
 }
 
+/* A peer may lose a POLL or two, however rare they are. */
+static pvma_ps patience_of(const struct pvma_connection *c)
+{
+    pvma_ps least = POLLS_MIN * c->settings.poll_interval;
+    return c->settings.patience < least ? least : c->settings.patience;
+}
+
 static void poll_now(struct pvma_event *event)
 {
     struct pvma_connection *c = PVMA_OF(event, struct pvma_connection, poll_time);
-    if (pvma_sim_now(c->sim) - c->heard >= c->settings.patience) {
+    if (pvma_sim_now(c->sim) - c->heard >= patience_of(c)) {
         lose(c, PVMA_CAUSE_TIMEOUT, true);
         return;
     }
@@ -500,6 +508,12 @@ size_t pvma_connection_write(struct pvma_connection *c, const void *data, size_t
         watch(c);
     pump(c);
     return done;
+}
+
+void pvma_connection_finish(struct pvma_connection *c)
+{
+    c->sender.ends = true;
+    pump(c);
 }
 
 size_t pvma_connection_read(struct pvma_connection *c, void *buffer, size_t bytes)

@@ -1,6 +1,7 @@
 /*
  * connection.h - an assured connection: a stream of octets in each direction over VCs that lose cells. Nothing is
- * lost, doubled or out of order until the connection itself is lost, which both sides learn.
+ * lost, doubled or out of order until the connection itself is lost. A side that has written learns that by itself, one
+ * that only reads from the peer, if an END arrives, or from the end of its VC.
  *
  *     SSCOP       frames of up to 65,528 octets over a duplex VC of AAL5 (sscop.h)
  *     PC-AAL      frames of one cell over a duplex raw VC (pcaal.h), with one item in a cell or as many as fit
@@ -24,7 +25,7 @@ enum pvma_protocol {
     PVMA_ECE_DUPLICATING,
 };
 
-enum { PVMA_ITEM_MAX = 28 }; /* octets in an item, which PC-AAL never divides */
+enum { PVMA_ITEM_MAX = 28 }; /* octets in an item, which PC-AAL never divides; ECE has room for 25 */
 
 /* "native", "sscop", "pcaal-1", "pcaal-n", "ece-switching", "ece-duplicating". */
 const char *pvma_protocol_name(enum pvma_protocol protocol);
@@ -36,7 +37,7 @@ enum pvma_aal pvma_protocol_aal(enum pvma_protocol protocol);
 struct pvma_connection_settings {
     enum pvma_protocol protocol;
     pvma_ps poll_interval; /* T_POLL; of ECE, that of its own settings */
-    pvma_ps patience;      /* a peer that answers no POLL for so long is lost */
+    pvma_ps patience;      /* a peer that answers no POLL for so long, and not three of them, is lost */
     size_t window_bytes;   /* octets written that the peer may have left unacknowledged, or received but unread */
     struct pvma_ece_settings ece;
 };
@@ -89,7 +90,10 @@ struct pvma_connection *pvma_connection_new(const struct pvma_connection_vcs *vc
                                             const struct pvma_connection_settings *settings,
                                             const struct pvma_connection_events *events, void *arg);
 
-/* Frees a connection and tells the peer that it is over. Its VCs remain, without a handler. NULL is allowed. */
+/*
+ * Frees a connection and tells the peer that it is over, if the VCs live on: they remain, without a handler. NULL is
+ * allowed.
+ */
 void pvma_connection_free(struct pvma_connection *connection);
 
 /* The place of octets in a message: PC-AAL's cells carry it, and no cell or frame mixes two writes. */
@@ -105,6 +109,9 @@ struct pvma_place {
  */
 size_t pvma_connection_write(struct pvma_connection *connection, const void *data, size_t bytes,
                              const struct pvma_place *place);
+
+/* Nothing more will be written: the peer is asked at once what it has. */
+void pvma_connection_finish(struct pvma_connection *connection);
 
 /* Moves up to `bytes` octets that have come, in order, to `buffer` and returns their number. */
 size_t pvma_connection_read(struct pvma_connection *connection, void *buffer, size_t bytes);

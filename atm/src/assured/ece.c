@@ -173,9 +173,11 @@ static enum pvma_taken take_report(struct pvma_ece *ece, const struct pvma_pdu *
 {
     if (pdu->type == PVMA_USTAT && is_doubled(ece))
         return PVMA_TAKEN;
+    if (!pvma_sender_take(ece->sender, pdu))
+        return PVMA_REFUSED;
     if (pdu->type == PVMA_LSTAT)
         change(ece, pdu);
-    return pvma_sender_take(ece->sender, pdu) ? PVMA_TAKEN : PVMA_REFUSED;
+    return PVMA_TAKEN;
 }
 
 /* ---- what the peer's sender says ---- */

@@ -10,7 +10,8 @@
  *   END     7 cause (1 octet)
  *
  * With time stamps (ECE), 4 octets with one are before an SD's items, which leaves 28 and 25 octets for these, and
- * after a POLL's N(PS). Without, the bits `last` and `high` are 0. A stamp counts nanoseconds and has the low 32 bits.
+ * after a POLL's N(PS). Without, the bits `last` and `high` are 0. A stamp counts nanoseconds and has the low 32 bits,
+ * so a latency of 4.29 s or more is taken for what is left of it after whole 4.29 s.
  * Octets without use are 0.
  */
 #ifndef PVMA_PCAAL_H

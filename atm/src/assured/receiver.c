@@ -95,11 +95,17 @@ static void expect(struct pvma_receiver *receiver, int64_t n)
         receiver->h = n + 1;
 }
 
+/* What came out of order may have filled the window, so the next one is taken if nothing else can be read. */
+static bool fits(const struct pvma_receiver *receiver, int64_t n, size_t length)
+{
+    bool is_needed = n == receiver->r && !receiver->first;
+    return is_needed || receiver->charge + pvma_sd_charge(length) <= 2 * receiver->window_bytes;
+}
+
 static enum pvma_taken take_sd(struct pvma_receiver *receiver, const struct pvma_pdu *pdu)
 {
     int64_t n = pvma_serial_near(receiver->r, (uint32_t)pdu->n, receiver->bits);
-    if (n >= receiver->r + receiver->window_sds || !pdu->length ||
-        receiver->charge + pvma_sd_charge(pdu->length) > 2 * receiver->window_bytes)
+    if (n >= receiver->r + receiver->window_sds || !pdu->length || !fits(receiver, n, pdu->length))
         return PVMA_REFUSED;
     if (pvma_receiver_has(receiver, n))
         return PVMA_DUPLICATE;
@@ -110,12 +116,15 @@ static enum pvma_taken take_sd(struct pvma_receiver *receiver, const struct pvma
 
 /* ---- reports ---- */
 
-/* What the peer has sent before the POLL has come by now, or is lost. */
+/*
+ * What the peer has sent before the POLL has come by now, or is lost. If its window is larger than this one, it may
+ * have sent more than was taken here: the answer is about this window.
+ */
 static enum pvma_taken take_poll(struct pvma_receiver *receiver, const struct pvma_pdu *pdu)
 {
     int64_t n = pvma_serial_near(receiver->r, (uint32_t)pdu->n, receiver->bits);
-    if (n > receiver->r + receiver->window_sds)
-        return PVMA_REFUSED;
+    int64_t most = receiver->r + receiver->window_sds;
+    n = n < most ? n : most;
     if (n > receiver->h)
         receiver->h = n;
     receiver->pr = pvma_serial_near(receiver->pr, (uint32_t)pdu->poll, receiver->bits);

@@ -3,8 +3,8 @@
  * is to be reported of it. It has neither clock nor wire. What it reports is made when it is sent, so reports that
  * wait take no memory.
  *
- * Data become readable in the order of their numbers. Memory is bounded by twice the window, whatever the peer sends:
- * N(MR) stops an honest one, and what a dishonest one sends beyond is dropped.
+ * Data become readable in the order of their numbers. Memory is bounded by twice the window and one SD, whatever the
+ * peer sends: N(MR) stops an honest one, and what comes beyond is dropped. A peer with a larger window repeats it.
  */
 #ifndef PVMA_RECEIVER_H
 #define PVMA_RECEIVER_H
@@ -53,7 +53,7 @@ void pvma_receiver_free(struct pvma_receiver *receiver);
 enum pvma_taken {
     PVMA_TAKEN,     /* new, kept */
     PVMA_DUPLICATE, /* has come before */
-    PVMA_REFUSED,   /* no honest sender sends it now */
+    PVMA_REFUSED,   /* beyond the window, or nothing that a receiver takes */
 };
 
 /* Takes an SD or a POLL. What it makes necessary to report, pvma_receiver_report() returns. */

@@ -23,7 +23,9 @@ void pvma_sender_init(struct pvma_sender *sender, unsigned bits, size_t window_b
                                    .window_sds = pvma_window_sds(window_bytes),
                                    .a = first,
                                    .s = first,
-                                   .end = first};
+                                   .end = first,
+                                   .polled_a = first,
+                                   .polled_s = first};
     sender->ms = first + sender->window_sds;
 }
 
@@ -134,6 +136,8 @@ bool pvma_sender_repeat(struct pvma_sender *sender, int64_t n, struct pvma_pdu *
 void pvma_sender_poll(struct pvma_sender *sender, struct pvma_pdu *pdu)
 {
     sender->unpolled = 0;
+    sender->polled_a = sender->a;
+    sender->polled_s = sender->s;
     pdu->type = PVMA_POLL;
     pdu->poll = ++sender->ps;
     pdu->n = sender->s;

@@ -32,18 +32,20 @@ struct pvma_sender {
     unsigned bits;
     size_t window_bytes;
     int64_t window_sds;
-    int64_t a;             /* VT(A): the first that is not acknowledged */
-    int64_t s;             /* VT(S): the next new one to be sent */
-    int64_t end;           /* the next one to be put in */
-    int64_t ps;            /* VT(PS): of the last POLL */
-    int64_t ms;            /* VT(MS): the first that the peer does not take yet */
-    int64_t answered;      /* the last POLL whose STAT has come */
-    struct pvma_sd **slot; /* by number; NULL: acknowledged */
-    size_t slots;          /* a power of two */
-    struct pvma_sd *again; /* to be sent again, in this order */
-    size_t charge;         /* of the SDs in the window */
-    size_t unpolled;       /* of those sent since the last POLL */
-    uint64_t inhibited;    /* listed in a STAT, but sent after its POLL */
+    int64_t a;                  /* VT(A): the first that is not acknowledged */
+    int64_t s;                  /* VT(S): the next new one to be sent */
+    int64_t end;                /* the next one to be put in */
+    int64_t ps;                 /* VT(PS): of the last POLL */
+    int64_t ms;                 /* VT(MS): the first that the peer does not take yet */
+    int64_t answered;           /* the last POLL whose STAT has come */
+    int64_t polled_a, polled_s; /* VT(A) and VT(S) at the last POLL */
+    bool ends;                  /* no more will be put in: the last POLL does not wait for its time */
+    struct pvma_sd **slot;      /* by number; NULL: acknowledged */
+    size_t slots;               /* a power of two */
+    struct pvma_sd *again;      /* to be sent again, in this order */
+    size_t charge;              /* of the SDs in the window */
+    size_t unpolled;            /* of those sent since the last POLL */
+    uint64_t inhibited;         /* listed in a STAT, but sent after its POLL */
 };
 
 /* What an SD takes of a window: short ones cost more than their octets. */
@@ -71,10 +73,22 @@ static inline bool pvma_sender_waits(const struct pvma_sender *sender)
     return sender->a < sender->end;
 }
 
-/* So much has been sent since the last POLL that the next one must not wait for its time: half of the window. */
+/*
+ * The peer's window is full, or all is sent and no more will be put in. A POLL that follows no progress would only make
+ * the peer ask for the same SDs again.
+ */
+static inline bool pvma_sender_is_stopped(const struct pvma_sender *sender)
+{
+    bool progress = sender->a > sender->polled_a || sender->s > sender->polled_s;
+    bool last = sender->ends && sender->s == sender->end;
+    return sender->unpolled && progress && !sender->again && sender->a < sender->end &&
+           (sender->s >= sender->ms || last);
+}
+
+/* The next POLL must not wait for its time: half of the window was sent since the last one, or it is stopped. */
 static inline bool pvma_sender_wants_poll(const struct pvma_sender *sender)
 {
-    return sender->unpolled >= sender->window_bytes / 2;
+    return sender->unpolled >= sender->window_bytes / 2 || pvma_sender_is_stopped(sender);
 }
 
 /*

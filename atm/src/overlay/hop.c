@@ -278,11 +278,16 @@ void pvma_hop_forget_mid(struct pvma_hop_end *end, uint16_t mid)
         pvma_vctable_set(&end->mids, 0, mid, releasing);
 }
 
-void pvma_hop_release_mid(struct pvma_hop_end *end, uint16_t mid, int cause)
+void pvma_hop_refuse_mid(struct pvma_hop_end *end, uint16_t mid, int cause)
 {
     struct pvma_overlay_message release = {.type = PVMA_OVERLAY_RELEASE, .mid = mid, .cause = (uint8_t)cause};
-    pvma_hop_forget_mid(end, mid);
     pvma_hop_signal(end, &release);
+}
+
+void pvma_hop_release_mid(struct pvma_hop_end *end, uint16_t mid, int cause)
+{
+    pvma_hop_forget_mid(end, mid);
+    pvma_hop_refuse_mid(end, mid, cause);
 }
 
 void *pvma_hop_take_release(struct pvma_hop_end *end, const struct pvma_overlay_message *m)

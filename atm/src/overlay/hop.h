@@ -118,7 +118,10 @@ void *pvma_hop_mid(const struct pvma_hop_end *end, uint16_t mid);
 /* Releases a MID: sends RELEASE, and the MID is free when the other end has answered. */
 void pvma_hop_release_mid(struct pvma_hop_end *end, uint16_t mid, int cause);
 
-/* The same for an end that sends RELEASE itself, later. */
+/* Refuses a MID that the other end gave and that was not noted: it is free there at once. */
+void pvma_hop_refuse_mid(struct pvma_hop_end *end, uint16_t mid, int cause);
+
+/* Like pvma_hop_release_mid(), for an end that sends RELEASE itself, later. */
 void pvma_hop_forget_mid(struct pvma_hop_end *end, uint16_t mid);
 
 /*

@@ -47,7 +47,7 @@ struct pvma_overlay_station {
     unsigned connection_count;
     struct pvma_flight *flights;
     struct pvma_work *work;
-    unsigned work_count;
+    unsigned work_in, work_out; /* messages that wait for the processor */
 };
 
 struct pvma_overlay {

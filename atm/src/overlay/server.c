@@ -95,10 +95,16 @@ static struct pvma_hop_end *next_for_question(const struct pvma_overlay_server *
     return next == server->number || (is_ring(server) && next == m->origin) ? NULL : server->neighbours[next];
 }
 
+/* A question visits each server once. Before it turned round, it had gone there and back the other way. */
+static size_t hops_max(const struct pvma_overlay_server *server, const struct pvma_overlay_message *m)
+{
+    return (m->second ? 3 : 1) * server->overlay->server_count;
+}
+
 static void forward_question(struct pvma_overlay_server *server, struct pvma_overlay_message *m)
 {
     struct pvma_hop_end *next = next_for_question(server, m);
-    if (!next || m->hops >= server->overlay->server_count) {
+    if (!next || m->hops >= hops_max(server, m)) {
         answer(server, m, PVMA_CAUSE_NO_ROUTE);
     } else if (next->hop->is_down) {
         answer(server, m, PVMA_CAUSE_LINK_DOWN);
@@ -177,6 +183,7 @@ static void set_up(struct pvma_overlay_server *server, struct pvma_hop_end *end,
     *relay = (struct pvma_relay){.end = {end}, .mid = {m->mid}};
     if (!pvma_hop_note_mid(end, m->mid, relay)) {
         refuse(server);
+        pvma_hop_refuse_mid(end, m->mid, PVMA_CAUSE_NO_VCI);
         free(relay);
         return;
     }

@@ -6,7 +6,7 @@
 #include "parts.h"
 
 enum {
-    WORK_MAX = 4096,        /* messages that wait for the processor; further ones come again */
+    WORK_MAX = 4096,        /* messages that wait for the processor, of either direction */
     CONNECTIONS_MAX = 4096, /* of a station */
     EARLY_MAX = 64,         /* packets that arrive before the connection is there */
 };
@@ -66,12 +66,17 @@ static bool is_ring(const struct pvma_overlay_station *station)
 
 static void act(struct pvma_overlay_station *station, struct pvma_overlay_message *m);
 
+static unsigned *waiting(struct pvma_overlay_station *station, bool is_out)
+{
+    return is_out ? &station->work_out : &station->work_in;
+}
+
 static void done(struct pvma_job *job)
 {
     struct pvma_work *work = PVMA_OF(job, struct pvma_work, job);
     struct pvma_overlay_station *station = work->owner;
     bool is_stale = work->m.epoch != station->end->hop->epoch;
-    station->work_count--;
+    --*waiting(station, work->is_out);
     pvma_sim_note(station->overlay->sim, (uint64_t)work->m.type << 40 ^ work->m.mid);
     if (!is_stale && work->is_out)
         pvma_hop_signal(station->end, &work->m);
@@ -86,7 +91,7 @@ static void spend(struct pvma_overlay_station *station, const struct pvma_overla
     work->m.epoch = station->end->hop->epoch;
     work->is_out = is_out;
     work->job.done = done;
-    station->work_count++;
+    ++*waiting(station, is_out);
     pvma_stage_put(pvma_host_processor(station->host), &work->job,
                    pvma_host_profile(station->host)->cost[PVMA_COST_signal]);
 }
@@ -208,6 +213,13 @@ static struct pvma_overlay_station *station_at(const struct pvma_overlay *overla
     return station->host ? station : NULL;
 }
 
+/* A program may open and release calls faster than their messages leave. */
+static bool has_room(const struct pvma_overlay_station *station)
+{
+    return station->connection_count <= CONNECTIONS_MAX && station->work_out < WORK_MAX &&
+           !pvma_hop_is_congested(station->end);
+}
+
 static void *open(void *arg, struct pvma_call *call, const struct pvma_call_request *request)
 {
     const struct pvma_overlay *overlay = arg;
@@ -217,8 +229,7 @@ static void *open(void *arg, struct pvma_call *call, const struct pvma_call_requ
         return NULL;
     struct pvma_connection *c = connection_new(station, request, ASKING);
     c->call = call;
-    if (station->end->hop->is_down || station->connection_count > CONNECTIONS_MAX ||
-        pvma_hop_is_congested(station->end)) {
+    if (station->end->hop->is_down || !has_room(station)) {
         c->state = FAILING;
         pvma_sim_after(overlay->sim, &c->timer, 0);
     } else {
@@ -498,6 +509,7 @@ static void take_setup(struct pvma_overlay_station *station, const struct pvma_o
     c->mid = m->mid;
     if (!request.from || station_at(overlay, request.from) == station || !pvma_hop_note_mid(station->end, m->mid, c)) {
         counters_of(station)->refused++;
+        pvma_hop_refuse_mid(station->end, m->mid, PVMA_CAUSE_NO_VCI);
         detach(c);
         free(c);
     } else if (!pvma_call_offer(station->host, &request, c, &c->call)) {
@@ -556,8 +568,8 @@ static bool take_signal(void *arg, struct pvma_hop_end *hop_end, const struct pv
 {
     struct pvma_overlay_station *station = arg;
     (void)hop_end;
-    if (station->work_count >= WORK_MAX)
-        return false;
+    if (station->work_in >= WORK_MAX)
+        return false; /* it comes again */
     spend(station, m, false);
     return true;
 }
@@ -599,7 +611,7 @@ const struct pvma_broker pvma_overlay_station_broker = {
 
 size_t pvma_overlay_station_in_use(const struct pvma_overlay_station *station)
 {
-    return station->connection_count + station->end->mids.used + station->work_count;
+    return station->connection_count + station->end->mids.used + station->work_in + station->work_out;
 }
 
 void pvma_overlay_station_close(struct pvma_overlay_station *station)

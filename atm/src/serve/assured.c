@@ -39,7 +39,7 @@ static bool is_there(uint32_t protocol)
 
 int pvma_assured_choose(struct pvma_endpoint *e, uint32_t protocol)
 {
-    if (e->state > PVMA_ENDPOINT_BOUND)
+    if (e->state > PVMA_ENDPOINT_BOUND || e->callers) /* the callers have the protocol of before */
         return EINVAL;
     if (!is_there(protocol))
         return EPROTONOSUPPORT;
@@ -63,8 +63,7 @@ static void tell_news(struct pvma_endpoint *e)
     struct pvma_fore_message m = {.type = PVMA_FORE_NEWS, .time_ns = pvma_serve_ns(pvma_sim_now(pvma_serving.sim))};
     if (e->told || !e->client)
         return;
-    e->told = true;
-    pvma_endpoint_tell(e, &m);
+    e->told = pvma_endpoint_tell(e, &m);
 }
 
 static size_t left_to_read(const struct pvma_endpoint *e)
@@ -82,7 +81,8 @@ void pvma_assured_came(struct pvma_endpoint *e)
 
 void pvma_assured_set_low_water(struct pvma_endpoint *e, uint32_t bytes)
 {
-    size_t most = e->window / WINDOW_SHARE;
+    size_t window = e->inside && e->window > PVMA_INSIDE_WINDOW ? PVMA_INSIDE_WINDOW : e->window;
+    size_t most = window / WINDOW_SHARE;
     e->low_water = bytes < most ? bytes : most;
     if (e->state == PVMA_ENDPOINT_CONNECTED && left_to_read(e))
         pvma_assured_came(e);
@@ -130,9 +130,21 @@ void pvma_assured_end(struct pvma_endpoint *e, bool clean)
 
 /* ---- the connection's events ---- */
 
+/* Its program has closed it. The peer may wait for room before it acknowledges, and may be closed, too. */
+static void drop_unread(struct pvma_endpoint *e)
+{
+    uint8_t bytes[4096];
+    while (pvma_connection_read(e->connection, bytes, sizeof bytes))
+        ;
+}
+
 static void readable(void *arg)
 {
-    pvma_assured_came(arg);
+    struct pvma_endpoint *e = arg;
+    if (e->state == PVMA_ENDPOINT_CLOSING)
+        drop_unread(e);
+    else
+        pvma_assured_came(e);
 }
 
 static void writable(void *arg)
@@ -212,6 +224,8 @@ bool pvma_assured_is_unsent(const struct pvma_endpoint *e)
 
 void pvma_assured_linger(struct pvma_endpoint *e)
 {
+    drop_unread(e);
+    pvma_connection_finish(e->connection);
     pvma_sim_after(pvma_serving.sim, &e->wake, LINGER_PS);
 }
 

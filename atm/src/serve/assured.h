@@ -31,7 +31,7 @@ void pvma_assured_set_low_water(struct pvma_endpoint *e, uint32_t bytes);
 /* Whether the protocol still needs the network, for bytes that the program has written. */
 bool pvma_assured_is_unsent(const struct pvma_endpoint *e);
 
-/* The program has closed the endpoint, and it is kept until its bytes have arrived. */
+/* The program has closed the endpoint, which is kept until its bytes have arrived. What comes for it is dropped. */
 void pvma_assured_linger(struct pvma_endpoint *e);
 
 /* The call is over; `clean`: all bytes had arrived. Bytes that came can still be read. */

@@ -5,7 +5,6 @@
 
 #define PROTOCOL_BITS 3
 #define BACKUP_BPS    INT64_C(50000000) /* the thesis's peak of the circuit with guarantees */
-#define CIRCUITS_ASAP UINT32_MAX        /* where hosts take further calls, also when the listener has closed */
 #define CONTROL_BPS   INT64_C(2000000)  /* reserved for control: a few thousand cells a second */
 
 static const struct pvma_vc_handler nobody;
@@ -75,10 +74,10 @@ void pvma_circuits_open(struct pvma_endpoint *e, struct pvma_address to)
 {
     struct pvma_host *host = pvma_net_host_with(pvma_serving.net, to);
     if (host && pvma_circuits_of(e->protocol))
-        pvma_host_listen(host, CIRCUITS_ASAP, offered, NULL); /* it may do so already */
+        pvma_host_listen(host, PVMA_CIRCUITS_ASAP, offered, NULL); /* it may do so already */
     for (unsigned i = 0; i < pvma_circuits_of(e->protocol); i++) {
         struct pvma_contract contract = contract_of(e, i);
-        e->circuits.call[i] = pvma_call_open(e->host, to, CIRCUITS_ASAP, &contract, &calls, e);
+        e->circuits.call[i] = pvma_call_open(e->host, to, PVMA_CIRCUITS_ASAP, &contract, &calls, e);
     }
 }
 
@@ -173,13 +172,13 @@ void pvma_circuits_refuse(struct pvma_caller *caller)
 
 /* ---- the end ---- */
 
-void pvma_circuits_free(struct pvma_endpoint *e)
+void pvma_circuits_free(struct pvma_endpoint *e, enum pvma_cause cause)
 {
     for (unsigned i = 0; i < PVMA_FURTHER; i++) {
         if (e->circuits.vc[i])
             pvma_vc_handle(e->circuits.vc[i], &nobody, NULL);
         if (e->circuits.call[i])
-            pvma_call_release(e->circuits.call[i]);
+            pvma_call_abandon(e->circuits.call[i], cause);
     }
     e->circuits = (struct pvma_circuits){0};
 }

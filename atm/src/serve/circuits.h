@@ -11,6 +11,9 @@
 
 #include "endpoint.h"
 
+/* Where hosts take further calls. No program can bind it. */
+#define PVMA_CIRCUITS_ASAP UINT32_MAX
+
 /* How many further circuits a protocol has. */
 unsigned pvma_circuits_of(enum pvma_protocol protocol);
 
@@ -24,7 +27,7 @@ void pvma_circuits_open(struct pvma_endpoint *e, struct pvma_address to);
 void pvma_circuits_accept(struct pvma_endpoint *fresh, struct pvma_caller *caller);
 void pvma_circuits_refuse(struct pvma_caller *caller);
 
-/* Releases those of an endpoint. */
-void pvma_circuits_free(struct pvma_endpoint *e);
+/* Releases those of an endpoint, for a cause that the peer is told. */
+void pvma_circuits_free(struct pvma_endpoint *e, enum pvma_cause cause);
 
 #endif

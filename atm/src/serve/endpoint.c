@@ -25,32 +25,25 @@
 #define BITS_PER_CELL   PVMA_CELL_BITS
 
 static struct pvma_endpoint *closing; /* endpoints with packets still to be sent */
-static unsigned assured_closing;      /* number of assured ones among them */
 
 static const struct pvma_vc_handler nobody;
 
+/* The first circuit that the peer sees end tells it why, and it must not take a loss for the end of the stream. */
 static void release(struct pvma_endpoint *e)
 {
+    enum pvma_cause cause = e->lost ? PVMA_CAUSE_TIMEOUT : PVMA_CAUSE_NORMAL;
     pvma_assured_free(e);
-    pvma_circuits_free(e);
     if (e->vc)
         pvma_vc_handle(e->vc, &nobody, NULL);
-    if (e->call && e->lost)
-        pvma_call_abandon(e->call, PVMA_CAUSE_TIMEOUT); /* the peer must not take it for the end of the stream */
-    else if (e->call)
-        pvma_call_release(e->call);
+    if (e->call)
+        pvma_call_abandon(e->call, cause);
+    pvma_circuits_free(e, cause);
     free(e);
-}
-
-static void leave_closing(struct pvma_endpoint *e)
-{
-    DL_DELETE(closing, e);
-    assured_closing -= e->protocol != PVMA_NATIVE;
 }
 
 void pvma_endpoint_let_go(struct pvma_endpoint *e)
 {
-    leave_closing(e);
+    DL_DELETE(closing, e);
     release(e);
 }
 
@@ -177,9 +170,12 @@ static bool reads_too_little(struct pvma_client *c, size_t length)
     return true;
 }
 
+/* Assured endpoints get one NEWS, and no packets: it must not be lost because others are not read. */
 bool pvma_endpoint_tell(struct pvma_endpoint *e, const struct pvma_fore_message *m)
 {
-    if (e->fd < 0 || reads_too_little(e->client, m->length) || pvma_fore_message_send(e->fd, m, -1, false))
+    bool can_be_much = e->protocol == PVMA_NATIVE;
+    if (e->fd < 0 || (can_be_much && reads_too_little(e->client, m->length)) ||
+        pvma_fore_message_send(e->fd, m, -1, false))
         return false;
     pvma_client_tell(e->client);
     return true;
@@ -434,7 +430,7 @@ void pvma_endpoint_circuit_up(struct pvma_endpoint *e)
 
 void pvma_endpoint_circuit_refused(struct pvma_endpoint *e, int cause)
 {
-    pvma_circuits_free(e);
+    pvma_circuits_free(e, PVMA_CAUSE_NORMAL);
     if (e->call)
         pvma_call_release(e->call);
     e->call = NULL;
@@ -451,7 +447,7 @@ static void ended(void *arg, struct pvma_call *call, int cause)
         pvma_endpoint_end(e, cause);
         return;
     }
-    pvma_circuits_free(e);
+    pvma_circuits_free(e, PVMA_CAUSE_NORMAL);
     e->call = NULL;
     e->vc = NULL;
     e->state = PVMA_ENDPOINT_BOUND;
@@ -616,7 +612,7 @@ int pvma_endpoint_bind(struct pvma_endpoint *e, uint32_t asap, uint32_t length)
     struct pvma_host *host = e->host;
     if (e->state != PVMA_ENDPOINT_OPEN)
         return EINVAL;
-    if (asap && is_taken(host, asap))
+    if (asap == PVMA_CIRCUITS_ASAP || (asap && is_taken(host, asap)))
         return EADDRINUSE;
     uint32_t chosen = asap ? asap : free_asap(host);
     if (length && pvma_host_listen(host, chosen, offered, e))
@@ -689,17 +685,28 @@ static bool is_unsent(const struct pvma_endpoint *e)
     return e->protocol ? pvma_assured_is_unsent(e) : pvma_vc_sends(e->vc) && pvma_vc_queued(e->vc);
 }
 
-/* Assured endpoints wait for acknowledgements, which may take long. The oldest loses its last bytes if they are many.
- */
+/* Counts the assured endpoints of a client, or of all (0), that are closing. The first of them is the oldest. */
+static unsigned assured_closing(uint32_t owner, struct pvma_endpoint **oldest)
+{
+    struct pvma_endpoint *e;
+    unsigned count = 0;
+    DL_FOREACH (closing, e) {
+        if (!e->protocol || (owner && e->owner != owner))
+            continue;
+        if (!count++)
+            *oldest = e;
+    }
+    return count;
+}
+
+/* Assured endpoints wait for acknowledgements, which may take long. If they are many, the program's oldest loses. */
 static void linger(struct pvma_endpoint *e)
 {
-    struct pvma_endpoint *oldest = closing;
-    assured_closing++;
+    struct pvma_endpoint *oldest = e;
     pvma_assured_linger(e);
-    if (assured_closing <= PVMA_ASSURED_CLOSING_MAX)
+    if (assured_closing(e->owner, &oldest) <= PVMA_ASSURED_CLOSING_MAX &&
+        assured_closing(0, &oldest) <= PVMA_ASSURED_CLOSING_ALL_MAX)
         return;
-    while (!oldest->protocol)
-        oldest = oldest->next;
     pvmc_log_once(PVMC_LOG_ERROR,
                   "too many closed endpoints wait for acknowledgements: the oldest lose their last bytes");
     oldest->lost = true;
@@ -715,6 +722,7 @@ void pvma_endpoint_close(struct pvma_endpoint *e)
         return;
     }
     e->state = PVMA_ENDPOINT_CLOSING;
+    e->owner = e->client->number;
     e->client = NULL;
     e->number = ++last; /* unique among closing endpoints */
     DL_APPEND(closing, e);

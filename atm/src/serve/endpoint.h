@@ -67,6 +67,7 @@ struct pvma_endpoint {
     bool told;                          /* there is NEWS on its descriptor */
     bool wants_room;                    /* a write was cut short */
     bool lost;                          /* it ended before all bytes had arrived */
+    uint32_t owner;                     /* while it is closing: number of the client that closed it */
     struct pvma_event wake;             /* there is room; or, while it is closing: has all arrived? */
     struct pvma_endpoint *prev, *next;
 };

@@ -14,7 +14,7 @@ struct buf;
 struct pvma_inside {
     struct pvma_endpoint *ends[2]; /* NULL: closed */
     unsigned refs;
-    /* of assured endpoints, by receiving end: what can be read, and how much is written and not read */
+    /* of assured endpoints, by receiving end: what can be read, and the charge of what is written and not read */
     struct buf *unread[2];
     size_t readable[2], held[2];
 };
@@ -134,14 +134,16 @@ static unsigned own_index(const struct pvma_endpoint *e)
     return e->inside->ends[1] == e;
 }
 
+/* A write counts as a frame does: each takes memory of its own. */
 size_t pvma_inside_write(struct pvma_endpoint *e, const uint8_t *data, size_t length)
 {
     size_t window = e->window < PVMA_INSIDE_WINDOW ? e->window : PVMA_INSIDE_WINDOW;
     size_t *held = &e->inside->held[!own_index(e)], room = window - *held;
     size_t taken = length < room ? length : room;
-    *held += taken;
-    if (taken)
-        put(e, data, taken, false);
+    if (!taken || room < pvma_sd_charge(0))
+        return 0;
+    *held += pvma_sd_charge(taken);
+    put(e, data, taken, false);
     return taken;
 }
 
@@ -159,6 +161,7 @@ size_t pvma_inside_read(struct pvma_endpoint *e, uint8_t *to, size_t bytes)
         if (p->read < p->length)
             break;
         DL_DELETE(inside->unread[own], p);
+        inside->held[own] -= pvma_sd_charge(p->length) - p->length;
         free(p);
     }
     inside->readable[own] -= done;

@@ -7,16 +7,21 @@
 
 /*
  * Assured endpoints of one program; a further one fails with ENOBUFS. The first ones have a window of PVM_ATM_WINDOW,
- * which fills a link for as long as acknowledgements take, the others a small one. Each keeps at most two windows, of
- * bytes that are not acknowledged and of bytes that are not read. Within a host nothing is acknowledged.
+ * which fills a link for as long as acknowledgements take, the others a small one. Each keeps one window of bytes that
+ * are not acknowledged and at most two of bytes that are not read. Within a host nothing is acknowledged.
+ *
+ * Windows count octets, and 32 at least for a frame. Memory is more: a cell's frame takes about 96 octets at its sender
+ * and 64 at its receiver, and their tables up to half a window each, so a connection that is full of cells takes eight
+ * windows. Within a host a write counts as a frame, and takes about 100 octets more than it has.
  */
 #define PVMA_ASSURED_MAX          1024
 #define PVMA_ASSURED_LARGE        32
 #define PVMA_ASSURED_WINDOW_SMALL (64u << 10)
 #define PVMA_INSIDE_WINDOW        (256u << 10)
 
-/* Assured endpoints, all together, that are closed and whose last bytes are not acknowledged yet. */
-#define PVMA_ASSURED_CLOSING_MAX 64
+/* Assured endpoints that are closed and whose last bytes are not acknowledged yet: of one program, and of all. */
+#define PVMA_ASSURED_CLOSING_MAX     64
+#define PVMA_ASSURED_CLOSING_ALL_MAX 1024
 
 /* Of one process. A program has one, and another while it looks at the clock's kind. */
 #define PVMA_CONNECTIONS_MAX 16

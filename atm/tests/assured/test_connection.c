@@ -2,103 +2,10 @@
  * test_connection.c - connections over a simulated network: the thesis's times, loss in both directions, useless cells,
  * silent and hostile peers, and what each side is told at the end.
  */
-#include "../lab.h"
-#include "atm/src/assured/connection.h"
 #include "atm/src/assured/pcaal.h"
 #include "atm/src/base/random.h"
 #include "atm/src/nodes/link_failure.h"
-
-/* One side of a connection. What it writes is a pattern, which the other side expects. */
-struct side {
-    struct lab *lab;
-    struct pvma_connection *connection;
-    struct side *peer;
-    size_t write, written; /* octets to write, and those taken */
-    size_t got;
-    size_t echo; /* octets that are answered with as many; 0: none */
-    bool deaf;   /* reads nothing */
-    pvma_ps last;
-    unsigned item;
-    enum pvma_cause lost;
-};
-
-static struct lab lab;
-static struct side a, b;
-
-static uint8_t pattern(size_t at)
-{
-    return (uint8_t)(at * 7 + at / 251);
-}
-
-static void write_more(struct side *side)
-{
-    uint8_t data[5000];
-    for (size_t taken = 1; taken && side->written < side->write;) {
-        size_t part = side->write - side->written < sizeof data ? side->write - side->written : sizeof data;
-        struct pvma_place place = {.tag = 1, .item_bytes = side->item};
-        for (size_t i = 0; i < part; i++)
-            data[i] = pattern(side->written + i);
-        taken = pvma_connection_write(side->connection, data, part, &place);
-        side->written += taken;
-    }
-}
-
-static void read_all(struct side *side)
-{
-    uint8_t data[1000];
-    for (size_t bytes; (bytes = pvma_connection_read(side->connection, data, sizeof data)) > 0;)
-        for (size_t i = 0; i < bytes; i++, side->got++)
-            if (data[i] != pattern(side->got))
-                ck_abort_msg("octet %zu", side->got);
-    side->last = pvma_sim_now(lab.sim);
-}
-
-static void readable(void *arg)
-{
-    struct side *side = arg;
-    if (side->deaf)
-        return;
-    read_all(side);
-    if (side->echo && side->got == side->echo) {
-        side->write = side->echo;
-        write_more(side);
-    }
-}
-
-static void writable(void *arg)
-{
-    write_more(arg);
-}
-
-static void lost(void *arg, enum pvma_cause cause)
-{
-    ((struct side *)arg)->lost = cause;
-}
-
-static const struct pvma_connection_events events = {.readable = readable, .writable = writable, .lost = lost};
-
-static void open_side(struct side *side, struct side *peer, struct pvma_vc *vc,
-                      const struct pvma_connection_settings *settings)
-{
-    struct pvma_connection_vcs vcs = {.ordinary = vc};
-    *side = (struct side){.lab = &lab, .peer = peer, .item = 8};
-    side->connection = pvma_connection_new(&vcs, settings, &events, side);
-}
-
-/* The network's first PVC must have the protocol's layer. */
-static void open_both(const char *text, const struct pvma_connection_settings *settings)
-{
-    lab_open(&lab, text, 1);
-    open_side(&a, &b, pvma_net_pvc_end(lab.net, 0, false), settings);
-    open_side(&b, &a, pvma_net_pvc_end(lab.net, 0, true), settings);
-}
-
-static void close_both(void)
-{
-    pvma_connection_free(a.connection);
-    pvma_connection_free(b.connection);
-    lab_close(&lab);
-}
+#include "sides.h"
 
 static const struct pvma_connection_statistics *count(struct side *side)
 {
@@ -356,6 +263,50 @@ START_TEST(a_deaf_reader)
 }
 END_TEST
 
+/* A program's later connections have a small window, and the peer does not know: it may send more than is taken. */
+START_TEST(windows_differ)
+{
+    for (size_t p = 0; p < sizeof protocols / sizeof protocols[0]; p++) {
+        char text[200];
+        struct pvma_connection_settings large = pvma_connection_defaults(protocols[p]), small = large;
+        small.window_bytes = 64 << 10;
+        snprintf(text, sizeof text, "host a profile=ideal\nhost b profile=ideal\nlink a b\npvc a b aal=%s\n",
+                 layer(protocols[p]));
+        lab_open(&lab, text, 1);
+        open_side(&a, false, &large);
+        open_side(&b, true, &small);
+        b.deaf = true;
+        a.write = 300000;
+        write_more(&a);
+        pvma_sim_run_until(lab.sim, PVMA_S);
+        b.deaf = false;
+        read_all(&b);
+        pvma_sim_run(lab.sim);
+        ck_assert_uint_eq(b.got, 300000);
+        ck_assert(!a.lost && !b.lost);
+        ck_assert_int_lt(b.last, 3 * PVMA_S); /* not one small window for each T_POLL */
+        close_both();
+    }
+}
+END_TEST
+
+/* A connection that is about to end does not wait for T_POLL. */
+START_TEST(the_last_poll_is_at_once)
+{
+    struct pvma_connection_settings settings = pvma_connection_defaults(PVMA_PCAAL_N);
+    open_both("host a profile=ideal\nhost b profile=ideal\nlink a b\npvc a b aal=raw\n", &settings);
+    a.write = 1000;
+    write_more(&a);
+    pvma_connection_finish(a.connection);
+    pvma_sim_run(lab.sim);
+    ck_assert_uint_eq(b.got, 1000);
+    ck_assert_uint_eq(pvma_connection_unacknowledged(a.connection), 0);
+    ck_assert_uint_eq(count(&a)->polls, 1);
+    ck_assert_int_lt(pvma_sim_now(lab.sim), PVMA_MS);
+    close_both();
+}
+END_TEST
+
 /* A peer that answers nothing: POLLs go on until patience is over, then both sides know. */
 START_TEST(a_silent_peer)
 {
@@ -372,6 +323,22 @@ START_TEST(a_silent_peer)
     ck_assert_uint_eq(count(&a)->polls, 19); /* at 0.5 s, 1 s ... 9.5 s after the write */
     ck_assert_uint_eq(b.got, 100);
     ck_assert_uint_eq(pvma_connection_write(a.connection, "x", 1, &(struct pvma_place){.item_bytes = 1}), 0);
+    close_both();
+}
+END_TEST
+
+/* The first POLL may come later than patience would end. */
+START_TEST(rare_polls)
+{
+    struct pvma_connection_settings settings = pvma_connection_defaults(PVMA_SSCOP);
+    settings.poll_interval = settings.patience;
+    open_both("host a profile=ideal\nhost b profile=ideal\nlink a b\npvc a b\n", &settings);
+    a.write = 8;
+    write_more(&a);
+    pvma_sim_run(lab.sim);
+    ck_assert_int_eq(a.lost, 0);
+    ck_assert_uint_eq(count(&a)->polls, 1);
+    ck_assert_uint_eq(pvma_connection_unacknowledged(a.connection), 0);
     close_both();
 }
 END_TEST
@@ -418,8 +385,8 @@ START_TEST(a_hostile_peer)
     lab_open(&lab, "host a profile=ideal\nhost b profile=ideal\nlink a b\npvc a b aal=raw\n", 1);
     struct pvma_vc *stranger = pvma_net_pvc_end(lab.net, 0, true);
     vcs = (struct pvma_connection_vcs){.ordinary = pvma_net_pvc_end(lab.net, 0, false)};
-    a = (struct side){.lab = &lab, .item = 8, .deaf = true};
-    a.connection = pvma_connection_new(&vcs, &settings, &events, &a);
+    a = (struct side){.item = 8, .deaf = true};
+    a.connection = pvma_connection_new(&vcs, &settings, &side_events, &a);
     pvma_random_init(&random, 1, "hostile");
     for (unsigned i = 0; i < 3000; i++) {
         uint8_t cell[PVMA_PCAAL_BYTES];
@@ -450,4 +417,5 @@ END_TEST
 
 UNIT_MAIN("connection", times_of_the_thesis, costs_of_the_thesis, every_octet_in_order, useless_cells,
           only_what_was_lost_is_sent_again, bit_errors, each_cell_is_usable, old_data_overtake, places, a_deaf_reader,
-          a_silent_peer, an_idle_connection_schedules_nothing, the_peer_is_told, a_hostile_peer)
+          windows_differ, the_last_poll_is_at_once, a_silent_peer, rare_polls, an_idle_connection_schedules_nothing,
+          the_peer_is_told, a_hostile_peer)

@@ -169,7 +169,6 @@ START_TEST(memory)
     open_receiver(100);
     ck_assert_int_eq(take(1 + 101), PVMA_REFUSED); /* beyond the window */
     ck_assert_int_eq(take(-1), PVMA_DUPLICATE);
-    ck_assert_int_eq(take_poll(1, 1 + 102), PVMA_REFUSED);
     for (int i = 1; i <= 1000; i++)
         take(i);
     ck_assert_uint_eq(receiver.charge, 2 * 100 * pvma_sd_charge(0));
@@ -184,5 +183,39 @@ START_TEST(memory)
 }
 END_TEST
 
+/* A sender whose window is larger sends more than is taken here: its POLLs are answered for what may be taken. */
+START_TEST(a_larger_window_of_the_sender)
+{
+    open_receiver(10); /* 11 numbers */
+    for (int n = 1; n <= 100; n++)
+        take(n);
+    ck_assert_int_eq(receiver.r, 21);
+    ck_assert_int_eq(take_poll(1, 101), PVMA_TAKEN);
+    ck_assert_str_eq(report(7, false), "STAT 1 r21 laf20: 21 32");
+    ck_assert_int_eq(pdu.limit, 32);
+    pvma_receiver_free(&receiver);
+}
+END_TEST
+
+/* SDs behind the one that is missing have taken all room; without it nothing can ever be read. */
+START_TEST(the_missing_one_has_room)
+{
+    static const uint8_t data[64];
+    struct pvma_pdu sd = {.type = PVMA_SD, .data = data, .length = sizeof data};
+    uint8_t octets[sizeof data];
+    open_receiver(10);
+    for (sd.n = 2; sd.n <= 11; sd.n++)
+        ck_assert_int_eq(pvma_receiver_take(&receiver, &sd), PVMA_TAKEN);
+    ck_assert_uint_eq(receiver.charge, 2 * receiver.window_bytes);
+    sd.n = 1;
+    ck_assert_int_eq(pvma_receiver_take(&receiver, &sd), PVMA_TAKEN);
+    ck_assert_int_eq(receiver.r, 12);
+    sd.n = 12; /* now something can be read */
+    ck_assert_int_eq(pvma_receiver_take(&receiver, &sd), PVMA_REFUSED);
+    ck_assert_uint_eq(pvma_receiver_read(&receiver, octets, sizeof octets), sizeof octets);
+    pvma_receiver_free(&receiver);
+}
+END_TEST
+
 UNIT_MAIN("receiver", ustat_names_the_gap, stat_lists_pairs, stat_in_parts, stat_of_thousands, order_and_duplicates,
-          unread, memory)
+          unread, memory, a_larger_window_of_the_sender, the_missing_one_has_room)

@@ -173,6 +173,29 @@ START_TEST(a_closed_receiver)
 }
 END_TEST
 
+/* The peer's window is smaller. When it is full, a POLL asks for more at once, but not twice for the same. */
+START_TEST(a_stopped_sender_polls)
+{
+    struct pvma_pdu pdu = {.type = PVMA_STAT, .n = 3, .limit = 5, .laf = 2, .list = {3}, .elements = 1};
+    open_window(9);
+    next(0);
+    next(0);
+    ck_assert(!pvma_sender_wants_poll(&sender));
+    pdu.poll = poll_it();
+    ck_assert(pvma_sender_take(&sender, &pdu));
+    ck_assert(!pvma_sender_wants_poll(&sender));
+    send_all();
+    ck_assert(pvma_sender_wants_poll(&sender));
+    pdu.poll = poll_it();
+    ck_assert(!pvma_sender_wants_poll(&sender));
+    pdu.list[pdu.elements++] = 5;
+    ck_assert(pvma_sender_take(&sender, &pdu)); /* both are missing, and sent again */
+    send_all();
+    ck_assert(!pvma_sender_wants_poll(&sender));
+    pvma_sender_free(&sender);
+}
+END_TEST
+
 /* Nothing of these may change anything, and none may be taken. */
 START_TEST(reports_that_are_none)
 {
@@ -200,4 +223,5 @@ START_TEST(reports_that_are_none)
 END_TEST
 
 UNIT_MAIN("sender", retransmit1_only_what_was_sent_before_the_poll, retransmit2_in_any_case, repeated_by_another_way,
-          old_data_before_new, a_part_of_a_stat, window, a_closed_receiver, reports_that_are_none)
+          old_data_before_new, a_part_of_a_stat, window, a_closed_receiver, a_stopped_sender_polls,
+          reports_that_are_none)

@@ -2,10 +2,9 @@
  * test_services.c - connections by ECE over networks, and the experiment of chapter 6 of the thesis: latency, what is
  * sent by each service, and that nothing is lost.
  */
-#include "../lab.h"
-#include "atm/src/assured/connection.h"
 #include "atm/src/lab/services.h"
 #include "atm/src/nodes/link_failure.h"
+#include "sides.h"
 
 #define NETWORK(profile, switched, linked)                                                                             \
     "host a profile=" profile "\nhost b profile=" profile "\nswitch s " switched "\nlink a s " linked                  \
@@ -14,82 +13,18 @@
 
 static const enum pvma_protocol protocols[] = {PVMA_ECE_SWITCHING, PVMA_ECE_DUPLICATING};
 
-struct side {
-    struct pvma_connection *connection;
-    size_t write, written, got, echo; /* octets; echo: so many are answered with as many */
-    pvma_ps last;
-    enum pvma_cause lost;
-};
-
-static struct lab lab;
-static struct side a, b;
-
-static void write_more(struct side *side)
+static void open_ece(const char *text, enum pvma_protocol protocol)
 {
-    uint8_t data[3000];
-    for (size_t taken = 1; taken && side->written < side->write; side->written += taken) {
-        size_t part = side->write - side->written < sizeof data ? side->write - side->written : sizeof data;
-        for (size_t i = 0; i < part; i++)
-            data[i] = (uint8_t)((side->written + i) * 7 + (side->written + i) / 251);
-        taken = pvma_connection_write(side->connection, data, part, &(struct pvma_place){.item_bytes = 8});
-    }
-}
-
-static void readable(void *arg)
-{
-    struct side *side = arg;
-    uint8_t data[1000];
-    for (size_t bytes; (bytes = pvma_connection_read(side->connection, data, sizeof data)) > 0;)
-        for (size_t i = 0; i < bytes; i++, side->got++)
-            if (data[i] != (uint8_t)(side->got * 7 + side->got / 251))
-                ck_abort_msg("octet %zu", side->got);
-    side->last = pvma_sim_now(lab.sim);
-    if (side->echo && side->got == side->echo) {
-        side->write = side->echo;
-        write_more(side);
-    }
-}
-
-static void writable(void *arg)
-{
-    write_more(arg);
-}
-
-static void lost(void *arg, enum pvma_cause cause)
-{
-    ((struct side *)arg)->lost = cause;
-}
-
-static void open_side(struct side *side, bool called, enum pvma_protocol protocol)
-{
-    static const struct pvma_connection_events events = {.readable = readable, .writable = writable, .lost = lost};
     struct pvma_connection_settings settings = pvma_connection_defaults(protocol);
-    struct pvma_connection_vcs vcs = {pvma_net_pvc_end(lab.net, 0, called), pvma_net_pvc_end(lab.net, 1, called),
-                                      pvma_net_pvc_end(lab.net, 2, called)};
     settings.window_bytes = 20000;
-    *side = (struct side){0};
-    side->connection = pvma_connection_new(&vcs, &settings, &events, side);
-}
-
-static void open_both(const char *text, enum pvma_protocol protocol)
-{
-    lab_open(&lab, text, 1);
-    open_side(&a, false, protocol);
-    open_side(&b, true, protocol);
-}
-
-static void close_both(void)
-{
-    pvma_connection_free(a.connection);
-    pvma_connection_free(b.connection);
-    lab_close(&lab);
+    open_both(text, &settings);
 }
 
 /* Table 6.4 of the thesis. */
 START_TEST(times_of_the_thesis)
 {
     for (int i = 0; i < 2; i++) {
-        open_both(NETWORK("thesis-ch6", "latency=500ns", "rate=140M"), protocols[i]);
+        open_ece(NETWORK("thesis-ch6", "latency=500ns", "rate=140M"), protocols[i]);
         a.write = b.echo = 8;
         write_more(&a);
         pvma_sim_run(lab.sim);
@@ -104,7 +39,7 @@ END_TEST
 START_TEST(every_octet_in_order)
 {
     for (int i = 0; i < 2; i++) {
-        open_both(NETWORK("thesis-ch6", "latency=500ns", "loss=0.05"), protocols[i]);
+        open_ece(NETWORK("thesis-ch6", "latency=500ns", "loss=0.05"), protocols[i]);
         a.write = b.write = 60000;
         write_more(&a);
         write_more(&b);
@@ -125,7 +60,7 @@ END_TEST
 START_TEST(services_are_counted)
 {
     for (int i = 0; i < 2; i++) {
-        open_both(NETWORK("ideal", "latency=200us", "rate=155M"), protocols[i]);
+        open_ece(NETWORK("ideal", "latency=200us", "rate=155M"), protocols[i]);
         a.write = 24000;
         write_more(&a);
         pvma_sim_run(lab.sim);
@@ -146,7 +81,7 @@ END_TEST
 START_TEST(ends)
 {
     for (int i = 0; i < 2; i++) {
-        open_both(NETWORK("ideal", "", ""), protocols[i]);
+        open_ece(NETWORK("ideal", "", ""), protocols[i]);
         a.write = 1000;
         write_more(&a);
         pvma_sim_run(lab.sim);
@@ -155,7 +90,7 @@ START_TEST(ends)
         pvma_sim_run(lab.sim);
         ck_assert_int_eq(b.lost, PVMA_CAUSE_NORMAL);
         close_both();
-        open_both(NETWORK("ideal", "", ""), protocols[i]);
+        open_ece(NETWORK("ideal", "", ""), protocols[i]);
         pvma_link_fail(pvma_net_link(lab.net, "a", "s"));
         a.write = 1000;
         write_more(&a);

@@ -57,6 +57,7 @@
 #include "libpvm/base/jump.h"
 #include "libpvm/base/processor.h"
 #include "libpvm/base/shadow.h"
+#include "libpvm/base/sharing.h"
 #include "libpvm/base/virtual.h"
 #include "link.h"
 #include "outbox.h"
@@ -73,14 +74,11 @@
 #define TAKEN_CALLS    10      /* a yield that takes as long as this many system calls ... */
 #define TAKEN_NS       1000    /* ... and longer than this has let another process run */
 #define CALL_NS        300     /* a system call takes less; if it takes more, all other times are scaled */
-#define SHARED_MAX     32
-#define TAKEN_WEIGHT   8 /* yields that nobody used outweigh one that somebody did: the kernel often picks us again */
-#define WINDOW_NS      20000000 /* several time slices */
-#define RIVAL_SHARE    4
 #define PAID_MAX       16
 #define PAID_START     4
 #define DIRECT_MAX     8
 #define NAPS_MAX       8
+#define NAP_WEIGHT     4   /* a nap costs the partner more than polling in vain costs us */
 #define RETRY_WAITS    16  /* waits without polling before it is tried again */
 #define GLANCES        256 /* glances per poll */
 #define DIRECT_TURNS   64  /* turns with events on direct links before the daemon's link gets one */
@@ -89,18 +87,16 @@
 
 /* Counters that saturate. */
 static struct {
-    int shared;       /* yields that another process used; from half of SHARED_MAX on the core counts as shared */
-    int64_t taken_ns; /* of the last yields, up to WINDOW_NS, the time that others used ... */
-    int64_t kept_ns;  /* ... and that the task had the core */
-    int paid;         /* above 0: polling has paid off */
-    int direct;       /* above 0: events come from direct links */
-    int naps;         /* short sleeps; from half of NAPS_MAX on the next one is expected to be short */
-    int skipped;      /* waits since the last attempt to poll */
-    int64_t heard_ns; /* time of the last poll of the daemon's link */
-    unsigned turns;   /* of direct links */
-    unsigned found;   /* messages on their sender's link */
-    bool looked;      /* phase 1 has just been tried in vain, before this wait */
-} habit = {.paid = PAID_START, .direct = 1};
+    struct pvmi_sharing sharing; /* of the core */
+    int paid;                    /* above 0: polling has paid off */
+    int direct;                  /* above 0: events come from direct links */
+    int naps;                    /* short sleeps; from half of NAPS_MAX on the next one is expected to be short */
+    int skipped;                 /* waits since the last attempt to poll */
+    int64_t heard_ns;            /* time of the last poll of the daemon's link */
+    unsigned turns;              /* of direct links */
+    unsigned found;              /* messages on their sender's link */
+    bool looked;                 /* phase 1 has just been tried in vain, before this wait */
+} habit = {.paid = PAID_START, .direct = 1, .naps = NAPS_MAX};
 
 /* A thread that waits besides others. */
 struct waiter {
@@ -128,16 +124,7 @@ static const struct pvmi_gate *gate; /* where the innermost wait waits; NULL: it
 
 static bool core_is_shared(void)
 {
-    return habit.shared >= SHARED_MAX / 2;
-}
-
-/*
- * Whether others use the core, and yields do not make room for them: they belong to another session, and Linux gives
- * each session its share whoever yields. Then only sleep makes room.
- */
-static bool yields_are_useless(void)
-{
-    return !core_is_shared() && habit.taken_ns > habit.kept_ns / RIVAL_SHARE;
+    return pvmi_sharing_is_on(&habit.sharing);
 }
 
 static inline void count_up(int *counter, int by, int most)
@@ -212,12 +199,12 @@ static int64_t polling_ns(void)
 {
     if (spin_us() >= 0)
         return spin_us() * 1000;
-    bool skips = !habit.paid || yields_are_useless();
+    bool skips = !habit.paid || pvmi_sharing_defies_yields(&habit.sharing);
     if (skips && ++habit.skipped < RETRY_WAITS)
         return 0;
     habit.skipped = 0;
     if (skips)
-        habit.taken_ns /= 2; /* while the task sleeps it learns little: what it knows grows old */
+        pvmi_sharing_forget_half(&habit.sharing); /* a task that sleeps learns little: what it knows grows old */
     return (core_is_shared() ? SHARED_NS : ALONE_NS) * slowness();
 }
 
@@ -269,20 +256,9 @@ static int burst(void)
 /* Learns from a yield that took so long, after the task had the core for `kept_ns`. */
 static void learn(int64_t yield_ns, int64_t kept_ns)
 {
-    bool taken = was_taken(yield_ns), was_shared = core_is_shared();
+    bool taken = was_taken(yield_ns);
     pvmi_processor_yielded(taken);
-    if (taken)
-        count_up(&habit.shared, TAKEN_WEIGHT, SHARED_MAX);
-    else
-        count_down(&habit.shared);
-    habit.taken_ns += taken ? yield_ns : 0;
-    habit.kept_ns += kept_ns + (taken ? 0 : yield_ns);
-    if (was_shared && !core_is_shared())
-        habit.taken_ns = habit.kept_ns = 0; /* the others have gone, and what they took with them */
-    if (habit.taken_ns + habit.kept_ns < WINDOW_NS)
-        return;
-    habit.taken_ns /= 2;
-    habit.kept_ns /= 2;
+    pvmi_sharing_learn(&habit.sharing, taken, yield_ns, kept_ns);
 }
 
 /* Yields the core, of which the task has had the use since then. Returns the time after the yield. */
@@ -386,7 +362,7 @@ static void expire_memory(void)
 static void learn_from_sleep(int64_t slept_ns)
 {
     if (slept_ns < NAP_NS)
-        count_up(&habit.naps, 1, NAPS_MAX);
+        count_up(&habit.naps, NAP_WEIGHT, NAPS_MAX);
     else
         count_down(&habit.naps);
 }

@@ -144,10 +144,10 @@ static void begin_first(struct pvmt_assured *a)
 int pvmt_assured_flush(struct pvmt_assured *a)
 {
     int completed = 0;
-    while (a->queued && !a->over) {
+    while (a->queued && !a->over && !a->deaf) {
         ssize_t n = write_some(a);
         if (n <= 0) {
-            a->over = n ? PVMC_EDOWN : 0;
+            a->deaf = n;
             return completed;
         }
         a->tx_done += (uint32_t)n;
@@ -163,7 +163,7 @@ int pvmt_assured_flush(struct pvmt_assured *a)
 
 int pvmt_assured_send(struct pvmt_assured *a, struct pvmc_frame *f)
 {
-    if (a->over)
+    if (a->over || a->deaf)
         return PVMC_EDOWN;
     if (!pvmt_assured_has_room(a))
         return PVMC_EAGAIN;
@@ -247,10 +247,10 @@ int pvmt_assured_hear(struct pvmt_assured *a)
     while (more && !a->silent && !a->over && reads < READS_MAX) {
         const uint8_t *bytes;
         ssize_t n = a->carrier->read(a->ep, &bytes, &more);
-        if (n <= 0) {
-            a->over = (int)n;
-            return reads;
-        }
+        if (n < 0 || (!n && a->deaf))
+            a->over = n ? (int)n : PVMC_EDOWN;
+        if (n <= 0)
+            break; /* `more` promises nothing: what is awaited may have changed all the same */
         take(a, bytes, (size_t)n);
         reads++;
     }

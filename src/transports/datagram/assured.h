@@ -46,6 +46,7 @@ struct pvmt_assured {
     struct pvmt_endpoint *ep;
     bool silent; /* its owner has disconnected it: no more callbacks */
     int over;    /* a code of read(), write() or frame.h; 0: it lives */
+    bool deaf;   /* write() has failed: the peer takes no more, but what it sent before is still read */
 
     struct pvmc_frame *queue[PVMT_ASSURED_QUEUE_MAX]; /* a ring; the first one is being written */
     unsigned first, queued;
@@ -78,7 +79,10 @@ int pvmt_assured_send(struct pvmt_assured *a, struct pvmc_frame *f);
 /* Writes what there is room for. Returns the number of frames that were completed. */
 int pvmt_assured_flush(struct pvmt_assured *a);
 
-/* Reads what has arrived, with callbacks; then a->over tells whether more can follow. Returns the number of reads. */
+/*
+ * Reads what has arrived, with callbacks; then a->over tells whether more can follow. After a failed write, nothing
+ * follows what is there now. Returns the number of reads.
+ */
 int pvmt_assured_hear(struct pvmt_assured *a);
 
 /* Why it is over, for down(): 0 at the end of the stream between frames, or a PVMC_E code. */

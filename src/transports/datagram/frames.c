@@ -255,10 +255,19 @@ void pvmt_frames_hear(struct pvmt_frames *l)
     pvmt_assured_hear(l->assured);
 }
 
+/* Sends what can be sent. Of a peer that takes no more, reads what it has sent. The number of events. */
+static int advance_assured(struct pvmt_assured *a)
+{
+    int n = pvmt_assured_flush(a);
+    while (a->deaf && !a->over && !a->silent)
+        n += pvmt_assured_hear(a);
+    return n;
+}
+
 /* Sends what can be sent. The number of events, or PVMC_EDOWN with *reason. */
 static int advance(struct pvmt_frames *l, int64_t now_us, int *reason)
 {
-    int n = l->assured ? pvmt_assured_flush(l->assured)
+    int n = l->assured ? advance_assured(l->assured)
             : l->wrong ? PVMC_EDOWN
                        : pvmw_reliable_progress(l->reliable, now_us);
     if (l->assured && l->assured->over) {

@@ -13,7 +13,8 @@ static struct {
     size_t most;             /* bytes that a write or a read moves at most */
     uint32_t written, items; /* in all; of the last write */
     uint32_t awaited;
-    bool ended;
+    bool ended, promises; /* after each read, more may be there */
+    bool broken;          /* nothing can be written */
 } pipe_;
 
 static struct {
@@ -28,6 +29,8 @@ static ssize_t carrier_write(struct pvmt_endpoint *ep, const struct iovec *piece
 {
     size_t n = 0, room = ROOM - pipe_.count < pipe_.most ? ROOM - pipe_.count : pipe_.most;
     (void)ep;
+    if (pipe_.broken)
+        return PVMC_EDOWN;
     for (unsigned i = 0; i < count && n < room; i++) {
         size_t part = pieces[i].iov_len < room - n ? pieces[i].iov_len : room - n;
         memcpy(pipe_.bytes + pipe_.count + n, pieces[i].iov_base, part);
@@ -48,7 +51,7 @@ static ssize_t carrier_read(struct pvmt_endpoint *ep, const uint8_t **bytes, boo
     memmove(pipe_.bytes, pipe_.bytes + n, pipe_.count - n);
     pipe_.count -= n;
     *bytes = part;
-    *more = pipe_.count || pipe_.ended;
+    *more = pipe_.count || pipe_.ended || pipe_.promises;
     return n || !pipe_.ended ? (ssize_t)n : PVMC_ESHORT;
 }
 
@@ -210,6 +213,17 @@ START_TEST(what_is_missing_is_awaited)
 }
 END_TEST
 
+/* A read that filled the buffer says that there may be more, and there is none. */
+START_TEST(the_next_header_is_awaited)
+{
+    pipe_.promises = true;
+    send_piece(1, 0, 1000, 0, 1000);
+    pvmt_assured_hear(to);
+    ck_assert_uint_eq(seen.done, 1);
+    ck_assert_uint_eq(pipe_.awaited, 2);
+}
+END_TEST
+
 START_TEST(refused_frames_are_skipped)
 {
     seen.refuses = true;
@@ -246,6 +260,25 @@ START_TEST(the_end_is_clean_between_frames_only)
 }
 END_TEST
 
+/* The peer has sent its last frames and left, and that is noticed by a write. */
+START_TEST(last_frames_are_read_after_a_failed_write)
+{
+    struct pvmc_frame *f = pvmc_frame_alloc(&(struct pvmc_frame_header){.dst = 1, .src = 2});
+    send_piece(1, 0, 100, 0, 100);
+    send_piece(2, 0, 100, 0, 100);
+    pipe_.ended = _i;
+    pipe_.broken = true;
+    ck_assert_int_eq(pvmt_assured_send(to, f), 0);
+    ck_assert_int_eq(pvmt_assured_send(to, f), PVMC_EDOWN);
+    pvmt_assured_hear(to);
+    if (!_i) /* the first read had all; the next one says that there is no more */
+        pvmt_assured_hear(to);
+    ck_assert_uint_eq(seen.done, 2);
+    ck_assert_int_eq(pvmt_assured_reason(to), _i ? 0 : PVMC_EDOWN);
+    pvmc_frame_unref(f);
+}
+END_TEST
+
 /* A piece behind the end of its message, an unknown flag, another magic number. */
 START_TEST(wrong_headers_end_it)
 {
@@ -267,9 +300,11 @@ int main(void)
     tcase_add_loop_test(tc, frames_survive_any_division, 0, 10);
     tcase_add_test(tc, the_queue_is_limited);
     tcase_add_test(tc, what_is_missing_is_awaited);
+    tcase_add_test(tc, the_next_header_is_awaited);
     tcase_add_test(tc, refused_frames_are_skipped);
     tcase_add_test(tc, nothing_follows_a_disconnect);
     tcase_add_loop_test(tc, the_end_is_clean_between_frames_only, 0, 4);
+    tcase_add_loop_test(tc, last_frames_are_read_after_a_failed_write, 0, 2);
     tcase_add_loop_test(tc, wrong_headers_end_it, 0, 3);
     Suite *suite = suite_create("assured");
     suite_add_tcase(suite, tc);
