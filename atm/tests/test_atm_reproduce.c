@@ -9,6 +9,7 @@
 #include "atm/src/reproduce/jobs.h"
 #include "atm/src/lab/lab.h"
 #include "atm/src/lab/layout.h"
+#include "atm/src/report/carry.h"
 #include "atm/src/report/print.h"
 #include "atm/src/report/score.h"
 #include "atm/src/report/stored.h"
@@ -225,6 +226,52 @@ START_TEST(programs_have_rows_of_their_own)
 }
 END_TEST
 
+static int compared(const struct report *r, const char *path, bool models_only, char **text)
+{
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    int rc = stored_check(&r, 1, path, models_only, out);
+
+    fclose(out);
+    return rc;
+}
+
+/* Without a model there is the program's row alone, and what is beyond computing comes with it. */
+START_TEST(programs_can_be_all_there_is)
+{
+    struct report r = {.name = "test",
+                       .values = rule_values,
+                       .value_count = sizeof rule_values / sizeof rule_values[0],
+                       .programs = rule_programs,
+                       .program_count = 1,
+                       .only_programs = true},
+                  from;
+    char path[32], *text;
+    const struct report *reports[] = {&r};
+    FILE *file = tmpfile();
+
+    report_begin(&r);
+    from = r;
+    report_begin(&from);
+    report_set_program(&from, "t", "predicted", "c", 130, 0);
+    report_beyond(&from, "t", "predicted", "c", 30, 100);
+    ck_assert_int_eq(carry_out(&from, file), 0);
+    rewind(file);
+    ck_assert_int_eq(carry_in_programs(&r, file), 0);
+    ck_assert_uint_eq(r.row_count, 1);
+    ck_assert_uint_eq(score_of(&r).programs_good, 1);
+    ck_assert_uint_eq(score_of(&r).unknown, 0);
+    snprintf(path, sizeof path, "/dev/fd/%d", memfd_create("stored", 0));
+    ck_assert_int_eq(stored_write(reports, 1, path), 0);
+    ck_assert_int_eq(compared(&r, path, false, &text), 0);
+    ck_assert_ptr_nonnull(strstr(text, "all 1 results"));
+    free(text);
+    fclose(file);
+    report_free(&from);
+    report_free(&r);
+}
+END_TEST
+
 /* A program's null model is the same program on a network that takes no time: what it gave before. */
 START_TEST(programs_have_null_models_of_their_own)
 {
@@ -247,16 +294,6 @@ START_TEST(programs_have_null_models_of_their_own)
     report_free(&r);
 }
 END_TEST
-
-static int compared(const struct report *r, const char *path, bool models_only, char **text)
-{
-    size_t size;
-    FILE *out = open_memstream(text, &size);
-    int rc = stored_check(&r, 1, path, models_only, out);
-
-    fclose(out);
-    return rc;
-}
 
 /* A program's stored value has no tolerance, that of a model has one of 0.1 %. */
 START_TEST(programs_are_stored_exactly)
@@ -479,7 +516,7 @@ END_TEST
 
 UNIT_MAIN("atm_reproduce", four_apis, tum, thesis, an2, fitted_within_10_predicted_within_20,
           what_the_network_adds_is_scored, null_models_take_the_information, null_models_have_nothing_from_models,
-          programs_have_rows_of_their_own, programs_have_null_models_of_their_own, programs_are_stored_exactly,
-          some_claims_do_not_count, programs_judge_claims_too, claims_hold_inside_their_ranges,
-          curves_have_names_of_their_own, printed_points_are_apart, fragments_are_the_setup_s, intervals_are_student_s,
-          fits_find_the_parameter)
+          programs_have_rows_of_their_own, programs_can_be_all_there_is, programs_have_null_models_of_their_own,
+          programs_are_stored_exactly, some_claims_do_not_count, programs_judge_claims_too,
+          claims_hold_inside_their_ranges, curves_have_names_of_their_own, printed_points_are_apart,
+          fragments_are_the_setup_s, intervals_are_student_s, fits_find_the_parameter)

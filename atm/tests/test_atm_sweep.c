@@ -252,6 +252,9 @@ START_TEST(refuses_mistakes)
     refuses("link a b\n", "x.exp:1: \"link\" belongs to a topology; write it between topology { and }");
     refuses("vary a 1\nmeasure latency\nplot p x=a y=latency log=z\n", "x.exp:3: log=z: give x, y or xy");
     refuses("vary a 1\nmeasure latency\nplot p x=a y=latency log=\n", "x.exp:3: log=: give x, y or xy");
+    refuses("vary a 1\nmeasure latency\nplot p x=a y=latency only=b=1\n", "x.exp:3: \"b=1\" does not begin with a");
+    refuses("vary a 1\nmeasure latency\nplot p x=a y=latency only=a=2\n",
+            "x.exp:3: a=2: the variable of line 1 has no");
     refuses("vary a 1 2\nreplications 5 b=1\n", "x.exp:2: \"b=1\" does not begin with a variable");
     refuses("vary a 1 2\nreplications 5 a=3\n", "x.exp:2: a=3: the variable of line 1 has no such value");
     refuses("vary a 1 2\nreplications many a=1\n", "x.exp:2: replications many: give a number from 1 to 1000");

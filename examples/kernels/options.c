@@ -4,15 +4,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tally.h"
 #include "team.h"
 
-enum { TASKS_DEFAULT = 4, MEMBER = 1000 };
+enum { TASKS_DEFAULT = 4, PACE_MAX_US = 1000000000, MEMBER = 1000, PACE };
 
 static const struct argp_option option_table[] = {
     {"class", 'c', "CLASS", 0, "Problem class", 0},
     {"tasks", 't', "N", 0, "N tasks (4, if nothing else is said below)", 0},
     {"verify", 'v', NULL, 0, "Check the result; exit status 1 if it is wrong", 0},
     {"stats", 's', NULL, 0, "Print messages, their sizes, and the time in communication", 0},
+    {"pace", PACE, "US", 0, "Sleep US microseconds before each communication, in the place of slower computing", 0},
     {"member", MEMBER, NULL, OPTION_HIDDEN, NULL, 0}, /* team_pvm.c adds it for tasks that it starts */
     {0},
 };
@@ -42,6 +44,16 @@ static int tasks_of(struct argp_state *state, const struct kernel *kernel, const
     return (int)tasks;
 }
 
+static long pace_of(struct argp_state *state, const char *text)
+{
+    char *end;
+    long pace_us = strtol(text, &end, 10);
+
+    if (end == text || *end != '\0' || pace_us < 0 || pace_us > PACE_MAX_US)
+        argp_error(state, "\"%s\" is not a time from 0 to %d us", text, PACE_MAX_US);
+    return pace_us;
+}
+
 /* When all options are known: the number of tasks may depend on the class. */
 static void finish(struct argp_state *state, const struct kernel *kernel, struct options *options)
 {
@@ -68,6 +80,9 @@ static error_t parse_option(int key, char *text, struct argp_state *state)
         return 0;
     case 's':
         parsing->options.stats = true;
+        return 0;
+    case PACE:
+        parsing->options.pace_us = pace_of(state, text);
         return 0;
     case MEMBER:
         return 0;
@@ -105,6 +120,7 @@ struct options options_parse(int argc, char **argv, const struct kernel *kernel)
     struct parsing parsing = {kernel, {.class = kernel->classes[0]}};
 
     argp_parse(&parser, argc, argv, 0, NULL, &parsing);
+    tally_pace(parsing.options.pace_us);
     return parsing.options;
 }
 

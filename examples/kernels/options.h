@@ -20,8 +20,9 @@ struct kernel {
 struct options {
     char class;
     int tasks;
-    bool verify; /* print whether the result is right; if it is wrong the exit status is 1 */
-    bool stats;  /* call team_report() */
+    bool verify;  /* print whether the result is right; if it is wrong the exit status is 1 */
+    bool stats;   /* call team_report() */
+    long pace_us; /* the team waits so long before each call that communicates, as if it computed */
 };
 
 /* Parses the arguments. Prints an error and exits if they are wrong, and for --help. */

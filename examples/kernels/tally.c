@@ -13,6 +13,7 @@ static struct {
     double start_s, time_s;
     int depth; /* of tally_enter() */
     double enter_s, communication_s;
+    struct timespec pace;
 } tally;
 
 double tally_now_s(void)
@@ -63,10 +64,18 @@ void tally_message(long bytes)
     tally.sizes[tally.messages++] = (int)bytes;
 }
 
+void tally_pace(long us)
+{
+    tally.pace = (struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
+}
+
 void tally_enter(void)
 {
-    if (tally.depth++ == 0 && tally.running)
-        tally.enter_s = tally_now_s();
+    if (tally.depth++ > 0 || !tally.running)
+        return;
+    if (tally.pace.tv_sec > 0 || tally.pace.tv_nsec > 0)
+        nanosleep(&tally.pace, NULL);
+    tally.enter_s = tally_now_s();
 }
 
 void tally_leave(void)

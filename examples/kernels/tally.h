@@ -19,6 +19,9 @@ void tally_stop(void);
 /* A message with so many bytes has been sent. */
 void tally_message(long bytes);
 
+/* While the clock runs, communication waits so long before it begins: see options.h. */
+void tally_pace(long us);
+
 /* Communication begins and ends; pairs may nest. */
 void tally_enter(void);
 void tally_leave(void);

@@ -9,7 +9,7 @@
 struct sweep_model_options {
     int host, stack, network, layout, kernel, daemons, protocol;
     uint32_t size, buffer, packet, n, streams, credits, sessions, switches, cells, times;
-    pvma_ps delay, time;
+    pvma_ps delay, time, on;
     double load, background, loss;
     int64_t peak_bps, minimum_bps;
     bool nodelay, computing, paced;

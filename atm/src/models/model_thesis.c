@@ -62,6 +62,7 @@ static int run_bottleneck(const struct sweep_model_options *o, double results[SW
     setup.buffer_cells = o->buffer;
     setup.poll_interval = o->delay;
     setup.limit = o->time;
+    setup.on_mean = o->on;
     setup.seed = o->seed;
     struct bottleneck_result r = bottleneck_run(&setup);
     const double all[SWEEP_MODEL_RESULTS] = {r.ended, r.seconds,          r.latency_us / 1e6, r.loss,
@@ -102,6 +103,7 @@ static const struct pvma_option bottleneck_options[] = {
     {"buffer", PVMA_OPTION_COUNT, FIELD(buffer), 1, 1000000, NULL},
     {"poll", PVMA_OPTION_TIME, FIELD(delay), 0, 0, NULL},
     {"limit", PVMA_OPTION_TIME, FIELD(time), 0, 0, NULL},
+    {"on", PVMA_OPTION_TIME, FIELD(on), 0, 0, NULL},
     {0}};
 
 const struct sweep_model sweep_models_thesis[] = {
@@ -129,7 +131,7 @@ const struct sweep_model sweep_models_thesis[] = {
      .run = run_services},
     {.name = "thesis-bottleneck",
      .options = bottleneck_options,
-     .initial = {.n = 20, .buffer = 200, .delay = 500 * PVMA_MS, .time = 60 * PVMA_S},
+     .initial = {.n = 20, .buffer = 200, .delay = 500 * PVMA_MS, .time = 60 * PVMA_S, .on = 400 * PVMA_US},
      .results = {{"ended", ""},
                  {"seconds", "s"},
                  {"latency", "s"},

@@ -71,6 +71,8 @@ static void print_switch(FILE *out, const char *where, const struct pvma_switch_
     PRINT(background);
     PRINT(dropped);
     PRINT(would_drop);
+    PRINT(routed);
+    PRINT(routed_would_drop);
     PRINT(pushed_out);
     PRINT(abr_cells);
     PRINT(abr_dropped);

@@ -115,3 +115,41 @@ static const struct report_figure figures[] = {
 };
 
 struct report paper_thesis = REPORT("thesis", "thesis of J. Vila i Sallent (UPC), chapter 2 and validation");
+
+/* ---- by real programs alone, which takes minutes: see real/thesis2.c ---- */
+
+#define TOTALS(name, ideal, loaded, chain, delayed)                                                                    \
+    {THESIS_TOTALS, name, "ideal", "s", ideal, REPORT_FIXES, NULL},                                                    \
+        {THESIS_TOTALS, name, "loaded", "s", loaded, REPORT_PREDICTS, NULL},                                           \
+        {THESIS_TOTALS, name, "4 switches", "s", chain, REPORT_PREDICTS, NULL},                                        \
+    {                                                                                                                  \
+        THESIS_TOTALS, name, "500 us", "s", delayed, REPORT_PREDICTS, NULL                                             \
+    }
+
+static const struct report_value totals[] = {
+    TOTALS("PDE1", 24.5, 24.6, 25.4, 199.5),
+    TOTALS("PDE2", 32.8, 32.5, 38.6, 103.0),
+    TOTALS("CG", 5.84, 5.99, 6.01, 144.5),
+    TOTALS("FT", 16.4, 17.7, 18.1, 151.7),
+};
+
+static const struct report_parameter of_programs[] = {
+    {"programs", "tasks", 5, "", "paper, Table 2.1: 5 CPUs; CG and FT have 4 tasks, which Table A.1 fits"},
+    {"programs", "before a communication, PDE1", 33849, "us",
+     "fitted on the column \"ideal\": the program sleeps, 704 times a task"},
+    {"programs", "before a communication, PDE2", 31903, "us", "likewise, 1027 times"},
+    {"programs", "before a communication, CG", 4262, "us", "likewise, 1185 times"},
+    {"programs", "before a communication, FT", 788400, "us", "likewise, 20 times"},
+    {"network", "protocol", 0, "", "chosen: SSCOP, which has no timers, with a POLL each 0.5 s; no cell is lost"},
+    {"background", "load of each output", 0.7, "", "paper; ON for 84 % of the time at 257.3 Mbit/s, as in the model"},
+};
+
+struct report paper_thesis2 = {
+    .name = "thesis2",
+    .title = "thesis of J. Vila i Sallent (UPC), chapter 2 by real PVM programs alone",
+    .values = totals,
+    .value_count = sizeof totals / sizeof totals[0],
+    .parameters = of_programs,
+    .parameter_count = sizeof of_programs / sizeof of_programs[0],
+    .only_programs = true,
+};

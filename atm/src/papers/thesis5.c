@@ -246,6 +246,34 @@ static void compare(struct report *r)
     judge_polls(r, first, slow);
 }
 
+/* ---- where several items save as much as in the thesis ---- */
+
+enum { REPETITIONS = 10 /* the thesis's */, LARGE_CELLS = 1000 };
+
+/* Mean latency with large buffers at a load of 0.8. */
+static double set_latency(struct report *r, enum bottleneck_protocol protocol, const char *row)
+{
+    struct bottleneck_setup setup = setup_of(BOTTLENECK_PDE1, protocol, HIGH, ROUNDS);
+    unsigned seeds = layout_speed() == 1 ? REPETITIONS : 1;
+    struct stats latency_s = {0};
+
+    setup.buffer_cells = LARGE_CELLS;
+    for (setup.seed = 1; setup.seed <= seeds; setup.seed++) {
+        struct bottleneck_result result = run(r, &setup);
+        stats_add(&latency_s, result.latency_us / 1e6);
+    }
+    report_set(r, THESIS_LATENCY, row, "latency", stats_mean(&latency_s), stats_interval90(&latency_s));
+    return stats_mean(&latency_s);
+}
+
+static void run_large_buffers(struct report *r)
+{
+    double one_s = set_latency(r, BOTTLENECK_PCAAL_1, "one item, 1000 cells, 0.8");
+    double several_s = set_latency(r, BOTTLENECK_PCAAL_N, "several items, 1000 cells, 0.8"), ratio = one_s / several_s;
+
+    report_claim_numbers(r, "S12", true, &ratio, "%.4f s and %.4f s: %.1f times", one_s, several_s, ratio);
+}
+
 /* ---- programs, figures 5.17 and 5.18 ---- */
 
 /* How much more time a program takes at 0.8 than at 0.4, relative to how much more latency its messages have. */
@@ -290,6 +318,7 @@ void experiment_thesis5(struct report *report, enum experiment_part part)
     if (part == EXPERIMENT_SHORT)
         return;
     compare(report);
+    run_large_buffers(report);
     run_stability(report);
     run_buffers(report);
     run_programs(report);

@@ -105,12 +105,17 @@ static void take_result(struct report_row *here, const struct report_row *there)
     here->known = there->known;
 }
 
-/* The model says for a program's row, too, what is beyond computing. */
-static void take_model(struct report_row *here, const struct report_row *there)
+static void take_beyond(struct report_row *here, const struct report_row *there)
 {
     here->computing = there->computing;
     here->printed = there->printed;
     here->beyond = there->beyond;
+}
+
+/* The model says for a program's row, too, what is beyond computing. */
+static void take_model(struct report_row *here, const struct report_row *there)
+{
+    take_beyond(here, there);
     if (here->by == REPORT_MODEL)
         take_result(here, there);
 }
@@ -128,6 +133,8 @@ static void take_program(struct report_row *here, const struct report_row *there
     if (here->by != REPORT_PROGRAM)
         return;
     take_result(here, there);
+    if (there->beyond) /* there is no model */
+        take_beyond(here, there);
     here->null = there->null;
     here->has_null = there->has_null;
 }

@@ -27,7 +27,8 @@ static void add_row(struct report *report, struct report_row row)
 
 static void add_rows(struct report *report, const struct report_value *v)
 {
-    add_row(report, (struct report_row){.value = v, .by = REPORT_MODEL, .use = v->use, .why = v->why});
+    if (!report->only_programs)
+        add_row(report, (struct report_row){.value = v, .by = REPORT_MODEL, .use = v->use, .why = v->why});
     for (size_t i = 0; i < report->program_count; i++) {
         const struct report_program *p = &report->programs[i];
         if (is_program_of(p, v))
@@ -107,7 +108,7 @@ double report_get(const struct report *report, const char *table, const char *ro
 void report_beyond(struct report *report, const char *table, const char *row, const char *column, double printed,
                    double computing)
 {
-    (void)find(report, REPORT_MODEL, table, row, column);
+    (void)find(report, report->only_programs ? REPORT_PROGRAM : REPORT_MODEL, table, row, column);
     for (size_t i = 0; i < report->row_count; i++) {
         struct report_row *r = &report->rows[i];
         if (!is_of(r->value, table, row, column))

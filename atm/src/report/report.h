@@ -115,6 +115,7 @@ struct report {
     const struct report_program *programs; /* optional; set it beside REPORT() */
     size_t program_count;
     bool with_programs; /* real programs run, too, for rows or claims */
+    bool only_programs; /* no model runs: all values are those of programs, and there are no claims */
     /* filled in: */
     struct report_row *rows; /* of the values in their order; a program's follows the model's */
     size_t row_count;

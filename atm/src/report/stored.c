@@ -84,6 +84,8 @@ static void add_report(struct lines *lines, const struct report *report)
         add_row(lines, report, &report->rows[i]);
     for (size_t i = 0; i < report->claim_count; i++)
         add_claim(lines, report, i);
+    if (report->only_programs)
+        return;
     snprintf(digest, sizeof digest, "%016" PRIx64, report->digest);
     add_text(lines, report, "digest", "", "model", digest);
 }

@@ -13,7 +13,7 @@ enum experiment_part {
     EXPERIMENT_SHORT, /* a few rows in seconds: for tests */
 };
 
-extern struct report paper_four_apis, paper_an2, paper_tum, paper_thesis, paper_thesis5, paper_thesis6;
+extern struct report paper_four_apis, paper_an2, paper_tum, paper_thesis, paper_thesis2, paper_thesis5, paper_thesis6;
 
 void experiment_four_apis(struct report *report, enum experiment_part part);
 void experiment_an2(struct report *report, enum experiment_part part);

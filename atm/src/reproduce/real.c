@@ -115,17 +115,37 @@ static void write_network(const struct real_setup *setup, int fd)
 }
 
 /* The topology has no name, so nothing is left of it, however this process ends. */
-void real_run(const struct real_setup *setup, const char *command, char *text, size_t size)
+static int open_topology(void)
 {
-    char line[4 * PATH_MAX];
-    int topology = memfd_create("topology", 0), status;
+    int topology = memfd_create("topology", 0);
     if (topology < 0)
         real_fail("a file in memory");
-    write_network(setup, topology);
-    snprintf(line, sizeof line, "PVM_ATM_CALL_COST=%.0fus '%s' machine -t /dev/fd/%d -c 0 '%s'/%s", setup->call_us, own,
-             topology, programs, command);
-    status = read_command(line, text, size);
+    return topology;
+}
+
+static void run_on(int topology, const char *environment, const char *command, char *text, size_t size)
+{
+    char line[4 * PATH_MAX];
+    snprintf(line, sizeof line, "%s '%s' machine -t /dev/fd/%d -c 0 '%s'/%s", environment, own, topology, programs,
+             command);
+    int status = read_command(line, text, size);
     close(topology);
     if (status)
         real_fail(line);
+}
+
+void real_run(const struct real_setup *setup, const char *command, char *text, size_t size)
+{
+    char environment[64];
+    int topology = open_topology();
+    write_network(setup, topology);
+    snprintf(environment, sizeof environment, "PVM_ATM_CALL_COST=%.0fus", setup->call_us);
+    run_on(topology, environment, command, text, size);
+}
+
+void real_run_on(const char *topology, const char *environment, const char *command, char *text, size_t size)
+{
+    int file = open_topology();
+    dprintf(file, "%s", topology);
+    run_on(file, environment, command, text, size);
 }

@@ -16,7 +16,7 @@ struct real_experiment {
     void (*run)(struct report *report);
 };
 
-extern const struct real_experiment real_four_apis, real_an2, real_tum, real_thesis;
+extern const struct real_experiment real_four_apis, real_an2, real_tum, real_thesis, real_thesis2;
 
 /*
  * Looks for the programs in `folder` (NULL: "examples" beside atm-sim), and tries to start a machine. False: they are
@@ -52,6 +52,9 @@ struct real_setup {
  * to size bytes of its standard output into text. Ends atm-sim if it fails, since real_begin() has tried.
  */
 void real_run(const struct real_setup *setup, const char *command, char *text, size_t size);
+
+/* The same on a network of one's own, with variables of the environment such as "PVM_ATM_PROTOCOL=sscop". */
+void real_run_on(const char *topology, const char *environment, const char *command, char *text, size_t size);
 
 /* Ends atm-sim because of what a program printed. */
 _Noreturn void real_fail(const char *command);

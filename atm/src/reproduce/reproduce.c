@@ -19,12 +19,13 @@
 static const struct {
     struct report *report;
     void (*run)(struct report *report, enum experiment_part part);
-    const struct real_experiment *real; /* NULL: no real programs */
+    const struct real_experiment *real; /* NULL: no real programs; `run` is NULL if there are only these */
 } experiments[] = {
     {&paper_four_apis, experiment_four_apis, &real_four_apis},
     {&paper_an2, experiment_an2, &real_an2},
     {&paper_tum, experiment_tum, &real_tum},
     {&paper_thesis, experiment_thesis, &real_thesis},
+    {&paper_thesis2, NULL, &real_thesis2},
     {&paper_thesis5, experiment_thesis5, NULL},
     {&paper_thesis6, experiment_thesis6, NULL},
 };
@@ -160,7 +161,7 @@ static unsigned list_jobs(struct job jobs[3 * COUNT], const struct options *o)
     for (unsigned null = 0; null < 2; null++)
         for (unsigned k = 0; k < COUNT; k++) {
             unsigned i = COUNT - 1 - k;
-            if (!is_chosen(o, i) || (null && (o->small || o->digest)))
+            if (!is_chosen(o, i) || !experiments[i].run || (null && (o->small || o->digest)))
                 continue;
             jobs[count++] = (struct job){.report = experiments[i].report,
                                          .run = experiments[i].run,

@@ -262,8 +262,10 @@ void sweep_experiment_free(struct sweep_experiment *e)
     }
     for (size_t i = 0; i < e->column_count; i++)
         free(e->columns[i].pattern);
-    for (size_t i = 0; i < e->plot_count; i++)
+    for (size_t i = 0; i < e->plot_count; i++) {
         free(e->plots[i].title);
+        free_condition(&e->plots[i].only);
+    }
     for (size_t i = 0; i < e->skip_count; i++)
         free_condition(&e->skips[i]);
     for (size_t i = 0; i < e->exception_count; i++)

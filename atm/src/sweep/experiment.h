@@ -41,15 +41,6 @@ struct sweep_column {
     char *pattern; /* NULL: not of a program */
 };
 
-struct sweep_plot {
-    char name[SWEEP_NAME_MAX + 1];
-    unsigned line;
-    char *title;
-    int x, series; /* variables; series -1: none */
-    int y;         /* column */
-    bool log_x, log_y;
-};
-
 /* Some points: those where all of these hold. */
 struct sweep_condition {
     struct {
@@ -58,6 +49,16 @@ struct sweep_condition {
         char *value;
     } parts[SWEEP_CONDITIONS_MAX];
     size_t count;
+};
+
+struct sweep_plot {
+    char name[SWEEP_NAME_MAX + 1];
+    unsigned line;
+    char *title;
+    int x, series; /* variables; series -1: none */
+    int y;         /* column */
+    bool log_x, log_y;
+    struct sweep_condition only; /* points that it draws */
 };
 
 /* Points with another number of replications. */

@@ -215,6 +215,7 @@ static void set_axis(struct sweep_reader *s, struct sweep_plot *plot, const char
 {
     const char *x = pvma_reader_value(word, "x"), *y = pvma_reader_value(word, "y");
     const char *series = pvma_reader_value(word, "series"), *log = pvma_reader_value(word, "log");
+    const char *only = pvma_reader_value(word, "only");
     if (x)
         plot->x = sweep_experiment_variable(s->e, x, strlen(x));
     else if (y)
@@ -225,8 +226,14 @@ static void set_axis(struct sweep_reader *s, struct sweep_plot *plot, const char
         COMPLAIN(s, "log=%.40s: give x, y or xy", log);
     else if (log)
         plot->log_x = strchr(log, 'x') != NULL, plot->log_y = strchr(log, 'y') != NULL;
+    else if (only && plot->only.count == SWEEP_CONDITIONS_MAX)
+        COMPLAIN(s, "more than %d conditions on a line", SWEEP_CONDITIONS_MAX);
+    else if (only)
+        sweep_read_part(s, only, &plot->only);
     else if (!series)
-        COMPLAIN(s, "\"%.40s\": give x=VARIABLE y=RESULT series=VARIABLE log=x, log=y or log=xy, and title= at the end",
+        COMPLAIN(s,
+                 "\"%.40s\": give x=VARIABLE y=RESULT series=VARIABLE only=VARIABLE=VALUE log=x, log=y or log=xy, and "
+                 "title= at the end",
                  word);
 }
 

@@ -23,6 +23,9 @@ sweep_read_line sweep_read_title, sweep_read_topology, sweep_read_set, sweep_rea
     sweep_read_replications, sweep_read_seed, sweep_read_estimate, sweep_read_confidence, sweep_read_measure,
     sweep_read_value, sweep_read_plot;
 
+/* Reads NAME=VALUE, NAME<NUMBER or NAME>NUMBER; complains if it is none of these. */
+void sweep_read_part(struct sweep_reader *s, const char *word, struct sweep_condition *condition);
+
 /* Reads the words NAME=VALUE, NAME<NUMBER and NAME>NUMBER from `first` on; complains about what is not there. */
 void sweep_read_condition(struct sweep_reader *s, unsigned first, struct sweep_condition *condition);
 

@@ -257,29 +257,32 @@ static bool is_number(const char *text)
     return *text && !*end;
 }
 
+void sweep_read_part(struct sweep_reader *s, const char *word, struct sweep_condition *condition)
+{
+    const char *sign = word + strcspn(word, "=<>");
+    int variable = *sign ? sweep_experiment_variable(s->e, word, (size_t)(sign - word)) : -1;
+    if (variable < 0) {
+        COMPLAIN(s, "\"%.40s\" does not begin with a variable; write NAME=VALUE, with a variable of an earlier line",
+                 word);
+        return;
+    }
+    if (*sign == '=' && !has_value(&s->e->variables[variable], sign + 1))
+        COMPLAIN(s, "%.40s: the variable of line %u has no such value", word, s->e->variables[variable].line);
+    if (*sign != '=' && !is_number(sign + 1))
+        COMPLAIN(s, "%.40s: give a number after %c", word, *sign);
+    condition->parts[condition->count].variable = variable;
+    condition->parts[condition->count].sign = *sign;
+    condition->parts[condition->count++].value = pvma_copy_text(sign + 1);
+}
+
 void sweep_read_condition(struct sweep_reader *s, unsigned first, struct sweep_condition *condition)
 {
     if (s->r.words - first > SWEEP_CONDITIONS_MAX) {
         COMPLAIN(s, "more than %d conditions on a line", SWEEP_CONDITIONS_MAX);
         return;
     }
-    for (unsigned i = first; i < s->r.words; i++) {
-        const char *word = s->r.word[i], *sign = word + strcspn(word, "=<>");
-        int variable = *sign ? sweep_experiment_variable(s->e, word, (size_t)(sign - word)) : -1;
-        if (variable < 0) {
-            COMPLAIN(s,
-                     "\"%.40s\" does not begin with a variable; write NAME=VALUE, with a variable of an earlier line",
-                     word);
-            continue;
-        }
-        if (*sign == '=' && !has_value(&s->e->variables[variable], sign + 1))
-            COMPLAIN(s, "%.40s: the variable of line %u has no such value", word, s->e->variables[variable].line);
-        if (*sign != '=' && !is_number(sign + 1))
-            COMPLAIN(s, "%.40s: give a number after %c", word, *sign);
-        condition->parts[condition->count].variable = variable;
-        condition->parts[condition->count].sign = *sign;
-        condition->parts[condition->count++].value = pvma_copy_text(sign + 1);
-    }
+    for (unsigned i = first; i < s->r.words; i++)
+        sweep_read_part(s, s->r.word[i], condition);
 }
 
 void sweep_read_skip(struct sweep_reader *s)

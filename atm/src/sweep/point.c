@@ -39,7 +39,7 @@ static bool compares(const char *text, char sign, const char *with)
     return !*end && (sign == '<' ? number < other : number > other);
 }
 
-static bool holds(const struct sweep_condition *c, const struct sweep_experiment *e, size_t point)
+bool sweep_point_holds(const struct sweep_experiment *e, size_t point, const struct sweep_condition *c)
 {
     for (size_t i = 0; i < c->count; i++) {
         const char *value = sweep_point_value(e, point, (size_t)c->parts[i].variable), *with = c->parts[i].value;
@@ -52,7 +52,7 @@ static bool holds(const struct sweep_condition *c, const struct sweep_experiment
 bool sweep_point_is_skipped(const struct sweep_experiment *e, size_t point)
 {
     for (size_t i = 0; i < e->skip_count; i++)
-        if (holds(&e->skips[i], e, point))
+        if (sweep_point_holds(e, point, &e->skips[i]))
             return true;
     return false;
 }
@@ -60,7 +60,7 @@ bool sweep_point_is_skipped(const struct sweep_experiment *e, size_t point)
 uint32_t sweep_point_replications(const struct sweep_experiment *e, size_t point)
 {
     for (size_t i = e->exception_count; i-- > 0;)
-        if (holds(&e->exceptions[i].condition, e, point))
+        if (sweep_point_holds(e, point, &e->exceptions[i].condition))
             return e->exceptions[i].replications;
     return e->replications;
 }

@@ -19,6 +19,8 @@ size_t sweep_point_count(const struct sweep_experiment *e);
 /* The value of a variable at a point, in which other variables are not yet replaced. The first one varies slowest. */
 const char *sweep_point_value(const struct sweep_experiment *e, size_t point, size_t variable);
 
+bool sweep_point_holds(const struct sweep_experiment *e, size_t point, const struct sweep_condition *condition);
+
 /* Whether a `skip` line leaves the point out. */
 bool sweep_point_is_skipped(const struct sweep_experiment *e, size_t point);
 

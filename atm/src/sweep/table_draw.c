@@ -22,6 +22,40 @@ static bool tells_apart(const struct curves *c, size_t variable)
     return (int)variable == c->plot->series || v[variable].leader != v[c->plot->x].leader;
 }
 
+static bool has_point(const struct curves *c, size_t point)
+{
+    return sweep_table_has(c->table, point) && sweep_point_holds(c->table->experiment, point, &c->plot->only);
+}
+
+static bool is_fixed(const struct curves *c, size_t variable)
+{
+    for (size_t i = 0; i < c->plot->only.count; i++)
+        if ((size_t)c->plot->only.parts[i].variable == variable && c->plot->only.parts[i].sign == '=')
+            return true;
+    return false;
+}
+
+static bool has_each_value_once(const struct sweep_variable *v)
+{
+    for (size_t i = 1; i < v->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(v->values[i], v->values[k]) == 0)
+                return false;
+    return true;
+}
+
+/* Of variables that change together one says all: the series, or the first. */
+static bool is_named(const struct curves *c, size_t variable)
+{
+    const struct sweep_variable *v = c->table->experiment->variables;
+    size_t leader = v[variable].leader;
+    if (!v[variable].varies || !tells_apart(c, variable) || is_fixed(c, variable))
+        return false;
+    if (c->plot->series >= 0 && v[c->plot->series].leader == leader && has_each_value_once(&v[c->plot->series]))
+        return false;
+    return variable == leader || !has_each_value_once(&v[leader]);
+}
+
 /* A figure alone says nothing without the variable's name. Returns the length. */
 static size_t name_series(const struct curves *c, size_t point, char *name, size_t size)
 {
@@ -41,7 +75,7 @@ static void name_curve(const struct curves *c, size_t point, char *name, size_t 
     if (c->plot->series >= 0)
         used = name_series(c, point, name, size);
     for (size_t i = 0; i < e->variable_count && used < size; i++)
-        if (e->variables[i].varies && tells_apart(c, i) && (int)i != c->plot->series)
+        if (is_named(c, i) && (int)i != c->plot->series)
             used += (size_t)snprintf(name + used, size - used, "%s%s %s", used ? ", " : "", e->variables[i].name,
                                      sweep_point_value(e, point, i));
     if (!used)
@@ -61,7 +95,7 @@ static void find_curves(struct curves *c)
 {
     for (size_t p = 0; p < c->table->points; p++) {
         size_t k = 0;
-        if (!sweep_table_has(c->table, p))
+        if (!has_point(c, p))
             continue;
         while (k < c->count && !same_curve(c, c->first[k], p))
             k++;
@@ -92,7 +126,7 @@ static double x_of(const struct curves *c, size_t point)
 static void write_points(const struct curves *c, size_t curve, FILE *gnuplot)
 {
     for (size_t p = 0; p < c->table->points; p++) {
-        if (!sweep_table_has(c->table, p) || !same_curve(c, c->first[curve], p))
+        if (!has_point(c, p) || !same_curve(c, c->first[curve], p))
             continue;
         struct sweep_estimate s = sweep_table_estimate(c->table, p, (size_t)c->plot->y);
         fprintf(gnuplot, "%.8g %.8g", x_of(c, p), s.mean);
