@@ -7,11 +7,18 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include "dpvm.h"
 #include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_WORD, TAG_ANSWER, TAG_ADDED, TAG_OTHER, TAG_NEVER };
-enum { PART = 17000 /* a full frame and a short one */, PARTS = 6, LONG = 300000, BACKLOG = 110, LINK_S = 20 };
+enum {
+    PART = 17000 /* a full frame and a short one */,
+    PARTS = 6,
+    LONG = 300000,
+    BACKLOG = 60 /* of LONG: more than any route holds */,
+    LINK_S = 20
+};
 
 static int peer; /* the other task */
 
@@ -246,10 +253,12 @@ static void crowded_send(void)
         return;
     int mid = begin(PvmDataRaw);
     pack_part(0);
-    await(0);
+    int process = check_receive_int(peer, TAG_ANSWER);
+    CHECK_EQ(kill(process, SIGSTOP), 0); /* so the route fills */
     for (int i = 0; i < backlog; i++)
         CHECK_EQ(pvm_pkbyte(data, LONG, 1), 0);
     CHECK_EQ(pvm_freebuf(mid), 0);
+    CHECK_EQ(kill(process, SIGCONT), 0);
     await(1);
 }
 
@@ -261,8 +270,7 @@ static void crowded_take(void)
         return;
     receive();
     unpack_part(0);
-    say(0);
-    check_sleep_ms(300); /* outside of the library, so that the route fills */
+    say((int)getpid());
     while (!rc)
         rc = pvm_upkbyte(data, LONG, 1);
     CHECK_EQ(rc, PvmNoTask);
