@@ -135,6 +135,7 @@ static void beside_send(void)
     begin(PvmDataDefault);
     int data = pvm_getsbuf();
     pack_part(0);
+    await(-1);
     CHECK_EQ(pvm_setsbuf(0), data);
     check_send_int(peer, TAG_WORD, 1);
     await(0);
@@ -150,6 +151,9 @@ static void beside_send(void)
 
 static void beside_take(void)
 {
+    while (!pvm_probe(peer, TAG_DATA)) /* its first frame may have been refused */
+        check_sleep_ms(1);
+    say(-1);
     CHECK_EQ(pvm_bufinfo(check_receive(peer, -1), NULL, NULL, NULL), 0);
     unpack_part(0); /* its place is that of its first frame */
     int data = pvm_setrbuf(0), one;
