@@ -283,7 +283,7 @@ foreach(program messages/inplace messages/receive messages/types messages/order 
 endforeach()
 machine_test(messages/stream AS faults OVER ${broken} LABELS faults ${quick} PVM_FAULT=seed=11,cut=0.2%,drop=0.2%,delay=1ms)
 # A stream waits for room of a link, which breaks.
-machine_test(messages/stream AS refusals OVER tcp LABELS faults ${quick} PVM_FAULT=seed=17,refuse=20%,cut=0.5%,delay=1ms)
+machine_test(messages/stream AS refusals OVER tcp LABELS faults ${quick} PVM_FAULT=seed=2,refuse=60%,cut=3%,delay=1ms)
 foreach(program messages/order messages/mcast messages/big messages/exchange tasks/notify tasks/crash)
   machine_test(${program} AS often HOSTS 1 2 SET PVM_FAULT=seed=13,cut=3%,drop=3%,refuse=5%,nojoin=20% LABELS faults)
 endforeach()

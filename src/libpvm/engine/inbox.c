@@ -20,7 +20,7 @@
 #define WALK_MAX  32 /* walking so many messages is cheaper than an index */
 #define SPARE_MAX 512
 
-enum { BY_SRC = 1, BY_TAG = 2, BY_CTX = 4 }; /* bits of a kind */
+enum { BY_SRC = 1, BY_TAG = 2, BY_CTX = 4, BY_ALL = 7 }; /* bits of a kind */
 
 struct key {
     int src, tag, ctx; /* 0 where the kind leaves it open */
@@ -180,6 +180,11 @@ static PVMI_COLD bool add_spare(struct pvmc_message *m)
     return false;
 }
 
+static inline uint64_t bytes_of(const struct pvmc_message *m)
+{
+    return m->length + sizeof(struct pvmi_waiting) + sizeof *m;
+}
+
 static inline struct pvmi_waiting *waiting_new(struct pvmc_message *m)
 {
     struct pvmi_waiting *w = spare;
@@ -191,7 +196,7 @@ static inline struct pvmi_waiting *waiting_new(struct pvmc_message *m)
     w->src = (int)m->src;
     w->tag = m->tag;
     w->ctx = (int)m->ctx;
-    w->bytes = m->length + sizeof *w + sizeof *m;
+    w->bytes = bytes_of(m);
     return w;
 }
 
@@ -401,6 +406,28 @@ struct pvmc_message *pvmi_inbox_take(struct pvmi_waiting *w, int *mid)
     if (!pvmi_inbox_count && indexed)
         index_drop_all();
     return m;
+}
+
+/* The search is only as long as there are messages like m, so other messages need no notes for it. */
+static struct pvmi_waiting *entry_of(const struct pvmc_message *m)
+{
+    struct pvmi_waiting *w = pvmi_inbox_find((int)m->src, m->tag, (int)m->ctx);
+    bool has_index = indexed & 1u << BY_ALL;
+    while (w && w->m != m)
+        w = has_index ? w->of_kind[BY_ALL].next : w->next;
+    return w;
+}
+
+void pvmi_inbox_grown(const struct pvmc_message *m)
+{
+    struct pvmi_waiting *w = entry_of(m);
+    if (!w)
+        return;
+    waiting_bytes += bytes_of(m) - w->bytes;
+    w->bytes = bytes_of(m);
+    show();
+    if (waiting_bytes >= warn_at_bytes)
+        warn_if_full(w);
 }
 
 struct pvmi_waiting *pvmi_inbox_unseen(const struct pvmc_message *m)

@@ -50,6 +50,9 @@ struct pvmi_waiting *pvmi_inbox_append(struct pvmc_message *m);
  */
 void pvmi_inbox_put(struct pvmc_message *m);
 
+/* More has come of m (core/message/partial.h), or it is whole now. Counts that if m waits here. */
+void pvmi_inbox_grown(const struct pvmc_message *m);
+
 /*
  * Records that a message was dropped for lack of memory (logged). A receive that waits for it might wait for ever, so
  * the next receive that finds none consumes the record and returns PVMC_ENOMEM.

@@ -582,6 +582,7 @@ static PVMI_COLD int progress_rarely(void)
 static PVMI_COLD int take_alarm(void)
 {
     int n = pvmi_link_listener->alarm();
+    pvmi_peer_drop_orphans();
     if (pvmi_link_has_room)
         pvmi_link_has_room();
     return n;

@@ -16,6 +16,7 @@
 #include "offer.h"
 
 #define NEAR_FRAMES 0x1000000 /* no frame number can be further ahead: its sender has restarted */
+#define ORPHAN_US   1000000   /* between two looks whether somebody can still read what comes */
 #define CROWD       256       /* so many new peers may be there without anybody asking whether the old ones live */
 
 static struct pvmi_peer *peers;
@@ -76,6 +77,7 @@ uint64_t pvmi_peer_time(void)
 /* ---- streams ---- */
 
 static bool shows_none;
+static bool shows; /* a message that still comes was delivered, and an alarm is set */
 
 void pvmi_peer_show_none(void)
 {
@@ -126,6 +128,14 @@ static void abort_stream(struct pvmi_peer *p)
         cut_short(m, shown, PVMC_EABORTED);
 }
 
+/* In virtual time an alarm would be an event of the simulation. */
+static void watch_orphans(void)
+{
+    shows = !pvmi_virtual();
+    if (shows)
+        pvmi_carrier_alarm(pvmc_clock_us() + ORPHAN_US);
+}
+
 /* The due frame of the stream is complete. */
 static void end_stream_frame(struct pvmi_peer *p, const struct pvmc_frame_header *h)
 {
@@ -137,8 +147,11 @@ static void end_stream_frame(struct pvmi_peer *p, const struct pvmc_frame_header
         return;
     }
     bool is_last = pvmc_partial_add(s, h);
+    if (p->shown && s->m)
+        pvmi_inbox_grown(s->m);
     if (!is_last && !h->offset && s->m && may_show(s->m)) {
         p->shown = true;
+        watch_orphans();
         pvmi_link_deliver(pvmc_message_ref(s->m));
     }
     if (!is_last)
@@ -162,6 +175,27 @@ static bool is_orphan(const struct pvmi_peer *p)
     return p->shown && p->stream.m && p->stream.m->refs == 1;
 }
 
+static void drop_orphan(struct pvmi_peer *p)
+{
+    if (!is_orphan(p))
+        return;
+    pvmc_message_unref(p->stream.m);
+    p->stream.m = NULL;
+}
+
+void pvmi_peer_drop_orphans(void)
+{
+    bool more = false;
+    for (struct pvmi_peer *p = shows ? peers : NULL; p; p = p->hh.next) {
+        if (!p->placing)
+            drop_orphan(p);
+        more = more || (p->shown && p->stream.m);
+    }
+    shows = false;
+    if (more)
+        watch_orphans();
+}
+
 /* The place for the payload of the due frame of the stream; NULL: it is dropped, and the frame is done with. */
 static uint8_t *place_stream(struct pvmi_peer *p, const struct pvmc_frame_header *h)
 {
@@ -169,10 +203,7 @@ static uint8_t *place_stream(struct pvmi_peer *p, const struct pvmc_frame_header
     struct pvmc_message *rest;
     if (h->flags & PVMC_FRAME_ABORT)
         return &nowhere;
-    if (is_orphan(p)) {
-        pvmc_message_unref(p->stream.m);
-        p->stream.m = NULL;
-    }
+    drop_orphan(p);
     uint8_t *place = pvmc_partial_place(&p->stream, h, &rest);
     if (rest)
         cut_short(rest, p->shown, PVMC_ENOMEM);

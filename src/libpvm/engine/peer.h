@@ -136,6 +136,12 @@ void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmc_frame_header *h)
 /* Changes when a stream ends; never 0. */
 extern unsigned pvmi_peer_streams_ended;
 
+/*
+ * An alarm is due. Frees what has come of messages that still come and that the program has freed: the sender's next
+ * frame would do that, too, but may never come.
+ */
+void pvmi_peer_drop_orphans(void);
+
 /* From now on, no message is received before it is whole: for the group server, which waits for no single task. */
 void pvmi_peer_show_none(void);
 

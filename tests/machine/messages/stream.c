@@ -7,11 +7,18 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/wait.h>
+#include <unistd.h>
 #include "dpvm.h"
 #include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_WORD, TAG_ANSWER, TAG_ADDED, TAG_OTHER, TAG_NEVER };
-enum { PART = 17000 /* a full frame and a short one */, PARTS = 6, LONG = 300000, BACKLOG = 110, LINK_S = 20 };
+enum {
+    PART = 17000 /* a full frame and a short one */,
+    PARTS = 6,
+    LONG = 300000,
+    BACKLOG = 60 /* of LONG: more than any route holds */,
+    LINK_S = 20
+};
 
 static int peer; /* the other task */
 
@@ -128,6 +135,7 @@ static void beside_send(void)
     begin(PvmDataDefault);
     int data = pvm_getsbuf();
     pack_part(0);
+    await(-1);
     CHECK_EQ(pvm_setsbuf(0), data);
     check_send_int(peer, TAG_WORD, 1);
     await(0);
@@ -143,6 +151,9 @@ static void beside_send(void)
 
 static void beside_take(void)
 {
+    while (!pvm_probe(peer, TAG_DATA)) /* its first frame may have been refused */
+        check_sleep_ms(1);
+    say(-1);
     CHECK_EQ(pvm_bufinfo(check_receive(peer, -1), NULL, NULL, NULL), 0);
     unpack_part(0); /* its place is that of its first frame */
     int data = pvm_setrbuf(0), one;
@@ -246,11 +257,14 @@ static void crowded_send(void)
         return;
     int mid = begin(PvmDataRaw);
     pack_part(0);
-    await(0);
+    int process = check_receive_int(peer, TAG_ANSWER);
+    CHECK_EQ(kill(process, SIGSTOP), 0); /* so the route fills */
     for (int i = 0; i < backlog; i++)
         CHECK_EQ(pvm_pkbyte(data, LONG, 1), 0);
     CHECK_EQ(pvm_freebuf(mid), 0);
-    await(1);
+    pvm_setrbuf(0);
+    CHECK_EQ(kill(process, SIGCONT), 0);
+    CHECK_EQ(check_receive_int(peer, TAG_ANSWER), 1); /* no call ends meanwhile */
 }
 
 static void crowded_take(void)
@@ -261,8 +275,7 @@ static void crowded_take(void)
         return;
     receive();
     unpack_part(0);
-    say(0);
-    check_sleep_ms(300); /* outside of the library, so that the route fills */
+    say((int)getpid());
     while (!rc)
         rc = pvm_upkbyte(data, LONG, 1);
     CHECK_EQ(rc, PvmNoTask);

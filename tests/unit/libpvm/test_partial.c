@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/message/dsig.h"
 #include "core/message/partial.h"
+#include "libpvm/base/gauges.h"
 #include "libpvm/base/task.h"
 #include "libpvm/calls/wiring.h"
 #include "libpvm/engine/arrivals.h"
@@ -260,6 +261,52 @@ START_TEST(nobody_keeps_what_nobody_can_read)
 }
 END_TEST
 
+/* Its sender may have stopped for good. */
+START_TEST(what_the_program_has_freed_goes_before_the_next_frame)
+{
+    int status;
+    struct pvmi_arrival a = {0};
+    arrives(part(10, 0, OPEN));
+    struct pvmc_message *m = next(TAG_STREAM, 10, PVMC_PARTIAL_GROWS);
+    pvmi_peer_drop_orphans();
+    ck_assert_ptr_eq(peer()->stream.m, m);
+    struct pvmc_frame_header h = part(10, 10, OPEN);
+    memset(pvmi_peer_place(&a, peer(), &h, true, &status), 0, 5); /* and the rest of it a little later */
+    pvmc_message_unref(m);
+    pvmi_peer_drop_orphans();
+    ck_assert_ptr_eq(peer()->stream.m, m);
+    pvmi_peer_placed(&a, &h);
+    pvmi_peer_drop_orphans();
+    ck_assert_ptr_null(peer()->stream.m);
+    arrives(part(5, 20, 25));
+    ck_assert(!peer()->stream.open);
+}
+END_TEST
+
+START_TEST(the_inbox_counts_what_comes_of_it)
+{
+    unit_log_start();
+    for (int round = 0; round < 3; round++) {
+        arrives(part(10, 0, OPEN));
+        pvmi_arrivals_take_in_all();
+        uint64_t bytes = pvmi_gauges->waiting_bytes;
+        arrives(part(1000, 10, OPEN));
+        ck_assert_uint_eq(pvmi_gauges->waiting_bytes, bytes + 1000);
+        if (round == 1)
+            arrives(part(500, 1010, 1510)); /* it is whole */
+        int mid;
+        struct pvmc_message *m = pvmi_inbox_take(pvmi_inbox_after(0), &mid);
+        ck_assert_uint_eq(pvmi_gauges->waiting_bytes, 0);
+        if (round == 0)
+            arrives(part(500, 1010, 1510)); /* counts no longer */
+        if (round == 2)
+            abort_at(1010);
+        ck_assert_uint_eq(pvmi_gauges->waiting_bytes, 0);
+        pvmc_message_unref(m);
+    }
+}
+END_TEST
+
 START_TEST(a_view_outlives_growth)
 {
     arrives(part(400, 0, OPEN));
@@ -315,6 +362,8 @@ START_TEST(a_match_function_sees_whole_messages)
     arrives(part(10, 10, 20));
     check_received(pvm_probe(-1, -1), TAG_STREAM, 20);
     ck_assert_int_eq(asked, 2);
+    arrives(part(10, 0, OPEN));
+    ck_assert_uint_eq(pvmi_arrivals_count, 1); /* another thread has no such function */
 }
 END_TEST
 
@@ -421,6 +470,7 @@ UNIT_MAIN("partial", it_is_there_with_its_first_frame_and_grows, an_empty_frame_
           other_messages_pass_beside_it_in_the_order_of_first_frames, its_frames_may_come_out_of_order,
           given_up_before_anybody_knows_it_vanishes, lost_for_lack_of_memory_the_next_receive_says_so,
           given_up_while_it_is_read_it_says_so, the_end_of_its_sender_ends_it, nobody_keeps_what_nobody_can_read,
+          what_the_program_has_freed_goes_before_the_next_frame, the_inbox_counts_what_comes_of_it,
           a_view_outlives_growth, a_match_function_sees_whole_messages,
           a_handler_sees_whole_messages_also_those_shown_before, the_receiver_converts_as_far_as_it_has_come,
           who_breaks_the_rules_is_cut_off, an_abort_of_nothing_is_a_violation, control_messages_are_no_streams)
