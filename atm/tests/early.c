@@ -2,7 +2,8 @@
  * early.c - when a task can read a message that another one sends, in virtual time: early COUNT [PARTS]. An ordinary
  * PVM program sends COUNT numbers to a task on another host, some times. That prints how much later than the first
  * number it gets the last one, in the last message, as a percentage of a round trip of such messages. With PARTS the
- * program works a millisecond for each part before it packs it, after pvm_initsendto().
+ * program works a millisecond for each part before it packs it, after pvm_initsendto(). In the end it gives such a
+ * message up, and lets the daemons say so.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,22 @@ static double answer(double *numbers, int count)
     return last_s - first_s;
 }
 
+/* Gets the first half of a message, whose sender gives up the rest. */
+static void get_half(double *numbers, int count)
+{
+    pvm_recv(-1, TAG_NUMBERS);
+    pvm_upkdouble(numbers, count / 2, 1);
+    pvm_initsend(PvmDataRaw);
+    pvm_send(pvm_parent(), TAG_BACK);
+    int rc = pvm_upkdouble(numbers, 1, 1);
+    if (rc != PvmNoTask) {
+        fprintf(stderr, "early: unpacking what was given up returns %d\n", rc);
+        exit(1);
+    }
+    pvm_initsend(PvmDataRaw);
+    pvm_send(pvm_parent(), TAG_BACK);
+}
+
 static void serve(double *numbers, int count)
 {
     double spread_s = 0;
@@ -48,6 +65,8 @@ static void serve(double *numbers, int count)
     pvm_initsend(PvmDataRaw);
     pvm_pkdouble(&spread_s, 1, 1);
     pvm_send(pvm_parent(), TAG_BACK);
+    if (parts)
+        get_half(numbers, count);
 }
 
 static void pack(int tid, double *numbers, int count)
@@ -77,6 +96,16 @@ static double round_trip_s(int tid, double *numbers, int count)
     return now_s() - begun_s;
 }
 
+static void give_half(int tid, double *numbers, int count)
+{
+    int mid = pvm_initsendto(PvmDataRaw, tid, TAG_NUMBERS);
+    pvm_pkdouble(numbers, count / 2, 1);
+    pvm_recv(tid, TAG_BACK);
+    pvm_setopt(PvmRoute, PvmDontRoute);
+    pvm_freebuf(mid);
+    pvm_recv(tid, TAG_BACK);
+}
+
 static int ask(double *numbers, int count, char **argv)
 {
     struct pvmhostinfo *hosts;
@@ -90,6 +119,8 @@ static int ask(double *numbers, int count, char **argv)
         trip_s = round_trip_s(tid, numbers, count);
     pvm_recv(tid, TAG_BACK);
     pvm_upkdouble(&spread_s, 1, 1);
+    if (parts)
+        give_half(tid, numbers, count);
     printf("%.0f %% of %.6f s\n", 100 * spread_s / trip_s, trip_s);
     return 0;
 }

@@ -62,12 +62,17 @@ struct bar {
     size_t row, plane;     /* distances in the arrays from one row and plane to the next */
     double *u[COLOURS];    /* with the halo: one row and plane more on each side, one point more at each end of a row */
     double *f[COLOURS];    /* h^2 f */
+    double *kept[COLOURS]; /* with --verify, u half way */
     double *out[SIDES], *in[SIDES];
 };
 
 /* What each mode's two colours amount to after the half sweeps so far. */
 struct prediction {
     double amplitude[COLOURS][MODES];
+};
+
+struct course {
+    struct prediction half_way, end;
 };
 
 static double *numbers(size_t count)
@@ -121,6 +126,7 @@ static void free_arrays(struct bar *b)
     for (int colour = 0; colour < COLOURS; colour++) {
         free(b->u[colour]);
         free(b->f[colour]);
+        free(b->kept[colour]);
     }
     for (int side = 0; side < SIDES; side++) {
         free(b->out[side]);
@@ -298,15 +304,16 @@ static void predict(struct prediction *p, int colour, double omega, int n)
     }
 }
 
-/* The largest difference of the points of this bar from the modes with these amplitudes. */
-static double difference(const struct bar *b, double amplitude[COLOURS][MODES], const double *table)
+/* The largest difference of points of this bar, now or kept, from the modes with these amplitudes. */
+static double difference(const struct bar *b, double *const points[COLOURS], const double amplitude[COLOURS][MODES],
+                         const double *table)
 {
     double largest = 0;
 
     for (int colour = 0; colour < COLOURS; colour++)
         for (int k = b->z0; k < b->z1; k++)
             for (int j = b->y0; j < b->y1; j++) {
-                const double *u = b->u[colour] + at(b, j, k);
+                const double *u = points[colour] + at(b, j, k);
                 for (int x = 0; x < b->half; x++) {
                     int i = 2 * x + 1 + shift(colour, j, k);
                     double d = fabs(u[x] - sum_of_modes(amplitude[colour], table, b->n, i, j, k));
@@ -325,7 +332,7 @@ static double solution_error(const struct bar *b, const double *table)
     for (int colour = 0; colour < COLOURS; colour++)
         for (int m = 0; m < MODES; m++)
             amplitude[colour][m] = modes[m].amplitude;
-    return difference(b, amplitude, table);
+    return difference(b, b->u, (const double(*)[MODES])amplitude, table);
 }
 
 /* The most that the error can be if the equations of the grid are solved: each mode then has the factor
@@ -351,10 +358,24 @@ enum { WARM_UP_ITERATIONS = 4 };
 /* Differences of numbers that are about 1; the rounding errors of n^3 points and their iterations are far smaller. */
 #define TOLERANCE 1e-11
 
-/* `table` is NULL if nothing is to be compared. */
-static void iterate(const struct bar *b, int iterations, const double *table, double *results)
+static size_t size_bytes(const struct bar *b)
 {
-    struct prediction p = {0};
+    return b->plane * (b->z1 - b->z0 + 2) * sizeof(double);
+}
+
+/* Comparing points takes as long as some iterations, so it waits until the clock has stopped. */
+static void keep(const struct bar *b)
+{
+    for (int colour = 0; colour < COLOURS; colour++)
+        if (b->kept[colour])
+            memcpy(b->kept[colour], b->u[colour], size_bytes(b));
+}
+
+/* Returns what must come out. */
+static struct course iterate(const struct bar *b, int iterations)
+{
+    struct course course = {0};
+    struct prediction *p = &course.end;
     double rho = cos(M_PI / (b->n + 1)), omega = 0;
 
     for (int i = 0; i < iterations; i++) {
@@ -362,22 +383,33 @@ static void iterate(const struct bar *b, int iterations, const double *table, do
             omega = next_omega(omega, rho, COLOURS * i + colour);
             relax(b, colour, omega);
             exchange(b, colour);
-            predict(&p, colour, omega, b->n);
+            predict(p, colour, omega, b->n);
         }
-        if (table && i == b->n / 2)
-            results[HALF_WAY] = difference(b, p.amplitude, table);
+        if (i == b->n / 2) {
+            keep(b);
+            course.half_way = *p;
+        }
     }
-    if (table)
-        results[AT_END] = difference(b, p.amplitude, table);
+    return course;
+}
+
+static void measure(const struct bar *b, const struct course *course, const double *table, bool verify, double *results)
+{
+    results[SOLUTION] = solution_error(b, table);
+    if (!verify)
+        return;
+    results[HALF_WAY] = difference(b, b->kept, course->half_way.amplitude, table);
+    results[AT_END] = difference(b, b->u, course->end.amplitude, table);
 }
 
 /* Memory and links are used for the first time before the clock starts. */
 static void warm_up(const struct bar *b)
 {
     team_warm_up();
-    iterate(b, WARM_UP_ITERATIONS, NULL, NULL);
+    iterate(b, WARM_UP_ITERATIONS);
+    keep(b);
     for (int colour = 0; colour < COLOURS; colour++)
-        memset(b->u[colour], 0, b->plane * (b->z1 - b->z0 + 2) * sizeof(double));
+        memset(b->u[colour], 0, size_bytes(b));
 }
 
 /* The first task gets the largest of each result; a NaN is larger than any number. */
@@ -422,19 +454,23 @@ static int run(const struct options *options, const struct class *class)
 {
     int hosts = hosts_of(options->class, team_size()), size[] = {class->n, class->iterations}, status = 0;
     double results[RESULTS] = {0}, time_s, *table;
+    struct course course;
     struct bar bar;
 
     team_broadcast(TEAM_INT, size, 2);
     table = wave_table(size[0]);
     make_bar(&bar, size[0], team_rank() - hosts, team_size() - hosts, hosts);
     set_source(&bar, table);
+    for (int colour = 0; options->verify && colour < COLOURS; colour++)
+        bar.kept[colour] = numbers(size_bytes(&bar) / sizeof(double));
     if (options->class != 'T')
         warm_up(&bar);
     team_clock_start();
-    iterate(&bar, size[1], options->verify ? table : NULL, results);
-    results[SOLUTION] = solution_error(&bar, table);
-    collect(results);
+    course = iterate(&bar, size[1]);
+    collect(results); /* the program has messages with results; ours are known only after the clock */
     time_s = team_clock_stop();
+    measure(&bar, &course, table, options->verify, results);
+    collect(results);
     if (team_rank() == 0)
         status = print(options, results, size[0], size[1], time_s);
     if (options->stats)

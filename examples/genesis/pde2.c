@@ -467,13 +467,12 @@ static int run(const struct options *options, int n)
         warm_up(&part);
     team_clock_start();
     solve(&part, options->verify ? &part : NULL);
-    measure(&part, results);
-    collect(results);
+    collect(results); /* the program has messages with results; ours are known only after the clock */
     time_s = team_clock_stop();
-    if (options->verify) {
-        results[ALONE] = team_rank() < hosts ? 0 : difference_from_alone(&part);
-        collect(results);
-    }
+    measure(&part, results);
+    if (options->verify && team_rank() >= hosts)
+        results[ALONE] = difference_from_alone(&part);
+    collect(results);
     if (team_rank() == 0)
         status = print(options, results, n, part.levels, time_s);
     if (options->stats)

@@ -3,7 +3,8 @@
 ! The same as team.h for C, with the same messages. The first task, which the user starts, reads the command line and
 ! spawns the others. They have no command line: they get the options by message. Tasks are numbered by rank from 0; rank
 ! 0 is the first. All tasks call each routine unless it says otherwise. Collective calls go by way of the first task,
-! which adds up in the order of ranks, so that results never depend on timing; each costs 2 (size-1) messages.
+! which adds up in the order of ranks, so that results never depend on timing; each costs 2 (size-1) messages. A team of
+! two and long parts of team_share do without that way: messages go from each task to each other one.
 !
 ! An error ends the whole team: the first task prints a line, and the program stops with 1.
 module team

@@ -6,8 +6,9 @@
  * library takes a file in the place of team_pvm.c.
  *
  * Communication is blocking and deterministic. Collective calls go by way of the first task, which adds up in the order
- * of ranks: a result depends on the number of tasks but never on timing. Each costs 2 (size-1) messages. Only a team of
- * two does not need that way: each task sends the other one message.
+ * of ranks: a result depends on the number of tasks but never on timing. Each costs 2 (size-1) messages. A team of two
+ * does not need that way: each task sends the other one message. Nor do team_all_to_all() and long parts of
+ * team_share(), which go from each task to each other one.
  *
  * An error ends the whole team: the task prints a line to standard error and exits with status 1, and so do the others
  * when they learn of it.

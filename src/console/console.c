@@ -16,6 +16,7 @@
 #include "console/commands/job.h"
 #include "console/commands/trace.h"
 #include "console/scheduler/scheduler.h"
+#include "tools/pvm-info/whole.h"
 
 enum { POLL_MAX = 64, HALT_TIMEOUT_MS = 10000, DESCRIPTORS_MAX = 256 };
 
@@ -138,6 +139,7 @@ int console_open(int argc, char **argv, bool *started)
         return code;
     pvm_setopt(PvmAutoErr, 0);
     pvm_setopt(PvmRoute, PvmDontRoute); /* before enrolment, to stay out of a simulated network */
+    whole_begin();
     if (collector_wanted())
         collector_spare_console();
     console.tid = pvm_mytid();

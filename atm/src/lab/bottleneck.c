@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "assured/connection.h"
+#include "digest.h"
 #include "network/network.h"
 
 enum {
@@ -296,6 +297,7 @@ struct bottleneck_result bottleneck_run(const struct bottleneck_setup *setup)
                                        .messages = r->messages,
                                        .events = pvma_sim_event_count(r->sim)};
     count(r, &result);
+    lab_note(r->sim);
     close_run(r);
     return result;
 }

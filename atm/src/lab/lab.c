@@ -1,12 +1,11 @@
 /* lab.c - see lab.h. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "digest.h"
 #include "lab.h"
 #include "layout.h"
 
 enum { DAEMON_PACKET = 4096 };
-
-static uint64_t digest_of_all; /* of the simulations closed so far */
 
 static const pvma_ps cable = PVMA_US, token_rotation = 8 * PVMA_MS, ring_hop = PVMA_US;
 
@@ -60,8 +59,7 @@ void lab_open(struct lab *lab, const struct lab_setup *setup)
 void lab_close(struct lab *lab, unsigned long long *events)
 {
     *events += pvma_sim_event_count(lab->sim);
-    digest_of_all = (digest_of_all ^ pvma_sim_digest(lab->sim)) * UINT64_C(0x9e3779b97f4a7c15);
-    digest_of_all ^= digest_of_all >> 29;
+    lab_note(lab->sim);
     for (unsigned i = 0; i < lab->end_count; i++)
         lab->ends[i]->free(lab->ends[i]);
     for (unsigned i = 0; i < lab->setup.hosts; i++) {
@@ -81,11 +79,6 @@ void lab_close(struct lab *lab, unsigned long long *events)
     }
     pvma_ip_atm_free(lab->ip);
     pvma_net_free(lab->net);
-}
-
-uint64_t lab_digest(void)
-{
-    return digest_of_all;
 }
 
 static void connect_fore(struct lab *lab, enum pvma_aal aal, unsigned a, unsigned b, struct pvma_end **end_a,

@@ -49,11 +49,8 @@ struct lab {
 /* Builds the network. Ends the program on failure, since the topology is built in. */
 void lab_open(struct lab *lab, const struct lab_setup *setup);
 
-/* Releases everything; adds the number of events to *events. */
+/* Releases everything; adds the number of events to *events, and the simulation to lab_digest(). */
 void lab_close(struct lab *lab, unsigned long long *events);
-
-/* A digest over the kind and time of each event of all labs that this process has closed, in that order. */
-uint64_t lab_digest(void);
 
 /* Connects processes on hosts a and b (from 0). The lab owns the ends. */
 void lab_connect(struct lab *lab, enum lab_stack stack, unsigned a, unsigned b, struct pvma_end **end_a,

@@ -6,9 +6,8 @@
 #include "base/random.h"
 #include "assured/connection.h"
 #include "assured/pcaal.h"
+#include "digest.h"
 #include "network/network.h"
-
-#define LINK_BPS INT64_C(155000000) /* chapter 6: 155 Mbit/s */
 
 enum { TEXT_MAX = 4096, MESSAGE_MAX = 1 << 20, ITEM_BYTES = 8 };
 
@@ -28,6 +27,7 @@ struct services_setup services_defaults(enum services_kind kind)
                                    .on_share = 0.15,
                                    .on_mean = 100 * PVMA_MS,
                                    .buffer_cells = 200,
+                                   .rate_bps = 155000000,
                                    .peak_mbps = 50,
                                    .ece = pvma_ece_defaults(kind == SERVICES_DUPLICATING),
                                    .seed = 1};
@@ -74,7 +74,7 @@ struct services_message *services_trace(enum services_trace trace, unsigned coun
 
 static struct pvma_source_options background(const struct services_setup *setup)
 {
-    double mean = setup->load * (double)LINK_BPS / setup->sources, off = setup->off_mbps * 1e6;
+    double mean = setup->load * (double)setup->rate_bps / setup->sources, off = setup->off_mbps * 1e6;
     return (struct pvma_source_options){
         .type = PVMA_ONOFF,
         .rate_bps = (int64_t)((mean - (1 - setup->on_share) * off) / setup->on_share),
@@ -91,13 +91,14 @@ static struct pvma_source_options background(const struct services_setup *setup)
 static void write_network(const struct services_setup *setup, char text[TEXT_MAX])
 {
     struct pvma_source_options source = background(setup);
+    long long rate_bps = setup->rate_bps;
     int length =
         snprintf(text, TEXT_MAX,
                  "profile task like=thesis-ch6 rx_pdu=0ps\nhost d profile=task\nhost t profile=task\nhost u\n"
                  "switch s latency=500ns ports=%u buffer=%u\nswitch r\n"
-                 "link d s rate=155M\nlink s r rate=155M\nlink t r rate=100G delay=12500ns\nlink u r rate=100G\n"
+                 "link d s rate=%lld\nlink s r rate=%lld\nlink t r rate=100G delay=12500ns\nlink u r rate=100G\n"
                  "pvc d t aal=raw\npvc d t aal=raw service=abr peak=%.0fk",
-                 setup->sources + 3, setup->buffer_cells, setup->peak_mbps * 1000);
+                 setup->sources + 3, setup->buffer_cells, rate_bps, rate_bps, setup->peak_mbps * 1000);
     if (setup->minimum_mbps > 0)
         length += snprintf(text + length, TEXT_MAX - (size_t)length, " mcr=%.0fk", setup->minimum_mbps * 1000);
     length += snprintf(text + length, TEXT_MAX - (size_t)length, "\npvc d t aal=raw service=vbr mean=1M\n");
@@ -106,7 +107,7 @@ static void write_network(const struct services_setup *setup, char text[TEXT_MAX
         length += snprintf(text + length, TEXT_MAX - (size_t)length,
                            "host b%u\nlink b%u s rate=%lld\nsource x%u from=b%u to=u type=onoff rate=%lld on=%lldps "
                            "off=%lldps service=%s",
-                           i, i, (long long)(source.rate_bps > LINK_BPS ? 2 * source.rate_bps : LINK_BPS), i, i,
+                           i, i, source.rate_bps > rate_bps ? 2LL * source.rate_bps : rate_bps, i, i,
                            (long long)source.rate_bps, (long long)source.on_mean, (long long)source.off_mean, service);
         if (source.off_rate_bps)
             length +=
@@ -238,12 +239,11 @@ static double background_load(struct run *r, pvma_ps span)
     uint64_t cells = 0;
     for (size_t i = 0; i < r->topology.source_count; i++)
         cells += pvma_source_cells(pvma_net_source(r->net, i));
-    return kbps(cells, span) * 1000 / (double)LINK_BPS;
+    return kbps(cells, span) * 1000 / (double)r->setup->rate_bps;
 }
 
 static struct services_result measure(struct run *r)
 {
-    const double with_rm = 32.0 / 31;
     const struct services_setup *setup = r->setup;
     const struct pvma_connection_statistics *task = pvma_connection_statistics(r->task);
     const struct pvma_connection_statistics *peer = pvma_connection_statistics(r->peer);
@@ -264,12 +264,14 @@ static struct services_result measure(struct run *r)
                                      .duplicates = peer->duplicates,
                                      .abr_lost = pvma_switch_counters(pvma_net_switch(r->net, "s"))->abr_dropped,
                                      .events = pvma_sim_event_count(r->sim)};
+    /* The task's VC is the only one of ABR that ends there. */
+    uint64_t came_rm = pvma_host_counters(pvma_net_host(r->net, "t"))->rm_turned;
     double first_kbps = kbps(task->ubr_bytes / PVMA_CELL_BYTES, span),
            came_kbps = kbps(peer->came[PVMA_ORDINARY], span);
     result.ubr_kbps = only_abr ? 0 : first_kbps;
     result.ubr_came_kbps = only_abr ? 0 : came_kbps;
     result.abr_kbps = only_abr ? first_kbps : kbps(task->abr_bytes / PVMA_CELL_BYTES, span);
-    result.abr_came_kbps = (only_abr ? came_kbps : kbps(peer->came[PVMA_BACKUP], span)) * with_rm;
+    result.abr_came_kbps = kbps(peer->came[only_abr ? PVMA_ORDINARY : PVMA_BACKUP] + came_rm, span);
     result.vbr_kbps = kbps(peer->vbr_bytes / PVMA_CELL_BYTES, span);
     result.abr_share = only_abr ? 1 : share_of(task->backup_sds, setup->kind == SERVICES_DUPLICATING ? ordinary : sent);
     return result;
@@ -284,6 +286,7 @@ struct services_result services_run(const struct services_setup *setup)
     }
     pvma_sim_run_until(r->sim, setup->messages[setup->count - 1].at + 60 * PVMA_S);
     struct services_result result = measure(r);
+    lab_note(r->sim);
     close_run(r);
     return result;
 }

@@ -29,6 +29,7 @@ struct services_setup {
     pvma_ps on_mean;
     double off_mbps; /* of each, in the state OFF */
     uint32_t buffer_cells;
+    int64_t rate_bps;               /* of the links */
     double peak_mbps, minimum_mbps; /* of ABR */
     struct pvma_ece_settings ece;   /* but for `duplicating` */
     uint64_t seed;

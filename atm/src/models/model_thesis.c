@@ -1,4 +1,7 @@
-/* model_thesis.c - the emulator of the thesis: four kernels on a chain of loaded switches, and bursts of cells. */
+/*
+ * model_thesis.c - the thesis: its emulator, with seven kernels on a chain of loaded switches and bursts of cells;
+ * programs between two loaded switches (chapter 5); a task's messages by UBR and ABR (chapter 6).
+ */
 #include "core/error.h"
 #include <stdlib.h>
 #include "lab/bottleneck.h"

@@ -95,7 +95,7 @@ static bool join_servers(struct pvma_overlay *overlay)
     return good;
 }
 
-/* Station and server are at one host, or each other's hosts are too small. */
+/* Gives the station a VC to its server, and its host the MTU of the servers. */
 static bool add_station(struct pvma_overlay *overlay, unsigned node, size_t mtu)
 {
     const struct pvma_topo_node *t = &overlay->topology->nodes[node];

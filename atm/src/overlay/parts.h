@@ -70,7 +70,7 @@ struct pvma_overlay {
 /* The station of an address; NULL: it has none. */
 struct pvma_overlay_station *pvma_overlay_station_of(const struct pvma_overlay *overlay, struct pvma_address address);
 
-/* Adds work to a list; `cost` later, done() is called. */
+/* Adds a message to the list of its owner, who handles it later and frees it then; the data are copied. */
 struct pvma_work *pvma_work_new(struct pvma_work **list, void *owner, struct pvma_hop_end *end,
                                 const struct pvma_overlay_message *m, const uint8_t *data, size_t length);
 void pvma_work_free(struct pvma_work **list, struct pvma_work *work);

@@ -13,12 +13,13 @@ enum experiment_part {
     EXPERIMENT_SHORT, /* a few rows in seconds: for tests */
 };
 
-extern struct report paper_four_apis, paper_an2, paper_tum, paper_thesis, paper_thesis5;
+extern struct report paper_four_apis, paper_an2, paper_tum, paper_thesis, paper_thesis5, paper_thesis6;
 
 void experiment_four_apis(struct report *report, enum experiment_part part);
 void experiment_an2(struct report *report, enum experiment_part part);
 void experiment_tum(struct report *report, enum experiment_part part);
 void experiment_thesis(struct report *report, enum experiment_part part);
 void experiment_thesis5(struct report *report, enum experiment_part part);
+void experiment_thesis6(struct report *report, enum experiment_part part);
 
 #endif

@@ -7,7 +7,7 @@
 #include <unistd.h>
 #include "core/clock.h"
 #include "jobs.h"
-#include "lab/lab.h"
+#include "lab/digest.h"
 #include "lab/layout.h"
 #include "report/carry.h"
 

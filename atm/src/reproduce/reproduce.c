@@ -26,6 +26,7 @@ static const struct {
     {&paper_tum, experiment_tum, &real_tum},
     {&paper_thesis, experiment_thesis, &real_thesis},
     {&paper_thesis5, experiment_thesis5, NULL},
+    {&paper_thesis6, experiment_thesis6, NULL},
 };
 
 enum { COUNT = sizeof experiments / sizeof experiments[0], JOBS_AT_ONCE_MAX = 256 };

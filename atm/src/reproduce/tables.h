@@ -27,5 +27,8 @@
 #define THESIS_IDEAL      "Table 2.2: communication on an ideal ATM"
 #define THESIS_LATENCY    "Section 5.3.4: mean latency of PDE1's messages"
 #define THESIS_TOTALS     "Tables 2.3 and 2.4: total times on ATM"
+#define THESIS_TABLE6_5   "Table 6.5: bandwidth of PDE1 by service"
+#define THESIS_TABLE6_6   "Table 6.6: bandwidth of PDE2 by service"
+#define THESIS_SHARES     "Section 6.2.3: share of the cells that go by ABR"
 
 #endif

@@ -183,6 +183,7 @@ int pvmc_message_pack_bytes(struct pvmc_message *m, const void *data, size_t len
         return PVMC_ENOMEM;
     if (length)
         pvmc_copy_in(to, data, length);
+    m->items |= 1; /* nobody knows what they are */
     return 0;
 }
 
@@ -201,7 +202,7 @@ int pvmc_message_pack_string(struct pvmc_message *m, const char *text)
     if (!to)
         return PVMC_ENOMEM;
     int status = pvmc_convert_to(PVM_INT, pvmc_dsig_own(), &told, m->dsig, to, 1, 1);
-    m->items |= (unsigned)prefix;
+    m->items |= 1;
     if (status)
         m->length -= prefix + length;
     else

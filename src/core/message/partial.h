@@ -3,7 +3,7 @@
  * the flag PVMC_FRAME_STREAM.
  *
  * The message is there at once. `length` is what has come of its body, and grows; `partial` says that there is more to
- * come, or why there is not. Who needs bytes behind `length` waits for frames (libpvm/messages/await.h).
+ * come, or why there is not. Who needs bytes behind `length` waits for frames (libpvm/route/remainder.h).
  *
  * There are two kinds of streams. The frames of pvm_initsendto() have PVMC_FRAME_LENGTH_OPEN for the length until the
  * sender has packed everything; at least the last one has the right one. A message of known length, which a transport

@@ -243,9 +243,9 @@ static void check_freeze(struct group *g)
     if (f->reached == 0 || f->reached < size)
         return;
     bool done = pvmg_roster_freeze(g);
-    pvmg_reply_barrier(PVMG_GROUP_FREEZE, done ? size : PvmNoMem, g, f);
     if (done)
-        pvmg_boards_offer(g);
+        pvmg_boards_offer(g); /* before the answer: so all have found the board when they meet for the first time */
+    pvmg_reply_barrier(PVMG_GROUP_FREEZE, done ? size : PvmNoMem, g, f);
 }
 
 void pvmg_freeze_enter(struct group *g, struct member *m, const struct request *r, int size)

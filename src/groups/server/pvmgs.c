@@ -13,6 +13,7 @@
 #include "core/log.h"
 #include "core/reserve.h"
 #include "groups/name.h"
+#include "libpvm/engine/peer.h"
 #include "libpvm/route/exit_notice.h"
 #include "calls.h"
 #include "barrier.h"
@@ -335,6 +336,7 @@ int main(int argc, char **argv)
     }
     pvmc_reserve_start();
     pvmi_exit_notice_never_delay();
+    pvmi_peer_show_none();
     tid = pvm_mytid();
     if (tid < 0)
         return 1;

@@ -52,11 +52,20 @@ static void step_back(const struct aside *a)
     pvmi_options.auto_err = a->auto_err;
 }
 
-/* pvmi_condition: there is a message in the current context. */
+/* The first message in the current context that is whole, or NULL. */
+static struct pvmi_waiting *find_message(void)
+{
+    struct pvmi_waiting *w = pvmi_inbox_after(0);
+    while (w && (w->ctx != pvmmyctx || w->m->partial))
+        w = w->next;
+    return w;
+}
+
+/* pvmi_condition: there is one. */
 static bool has_message(void *arg)
 {
     (void)arg;
-    return pvmi_inbox_find(PVMI_INBOX_ANY, PVMI_INBOX_ANY, pvmmyctx);
+    return find_message();
 }
 
 /* The first message in the current context, with the caller's reference; NULL: none has arrived. */
@@ -64,7 +73,7 @@ static struct pvmc_message *take_message(void)
 {
     int mid;
     pvmi_arrivals_take_in_all();
-    struct pvmi_waiting *w = pvmi_inbox_find(PVMI_INBOX_ANY, PVMI_INBOX_ANY, pvmmyctx);
+    struct pvmi_waiting *w = find_message();
     return w ? pvmi_inbox_take(w, &mid) : NULL;
 }
 

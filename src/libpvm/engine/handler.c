@@ -5,6 +5,7 @@
 #include "core/log.h"
 #include "libpvm/base/jump.h"
 #include "libpvm/base/lock.h"
+#include "peer.h"
 
 struct taken {
     struct pvmc_message *m;
@@ -48,8 +49,12 @@ static bool queue_add(struct pvmc_message *m, void (*call)(struct pvmc_message *
 
 bool pvmi_handler_queue(struct pvmc_message *m)
 {
-    return pvmi_handler_covers((int)m->src, m->tag, (int)m->ctx) && !m->partial &&
-           queue_add(m, NULL); /* out of memory: the inbox gets it, and logs a loss */
+    if (!pvmi_handler_covers((int)m->src, m->tag, (int)m->ctx))
+        return false;
+    if (!m->partial)
+        return queue_add(m, NULL); /* out of memory: the inbox gets it, and logs a loss */
+    pvmi_peer_withhold(m);         /* it was shown before there was a handler */
+    return true;
 }
 
 void pvmi_handler_later(struct pvmc_message *m, void (*call)(struct pvmc_message *m))

@@ -136,6 +136,7 @@ static bool take_acknowledgement(struct pvmi_link *l, const struct pvmc_frame_he
     if (__builtin_expect(!is_acknowledgement(h), 1) || !l->peer)
         return false;
     pvmw_window_acknowledge_seq(&l->kept, h->seq);
+    pvmi_link_retry(); /* the window may have been full */
     if (h->wid)
         pvmi_link_acknowledge(l, false);
     return true;
@@ -555,6 +556,12 @@ bool pvmi_link_is_idle(const struct pvmi_link *l)
     return !l->ep || !(ops->unsent ? ops->unsent : ops->pending)(l->ep);
 }
 
+void pvmi_link_retry(void)
+{
+    if (pvmi_link_has_room)
+        pvmi_carrier_alarm(pvmc_clock_us());
+}
+
 bool pvmi_link_must_listen(const struct pvmi_link *l)
 {
     return l->unheard >= (l->peer ? LISTEN_DIRECT_BYTES : LISTEN_BYTES);
@@ -572,6 +579,14 @@ static PVMI_COLD int progress_rarely(void)
     return n + pvmi_carrier_progress_direct();
 }
 
+static PVMI_COLD int take_alarm(void)
+{
+    int n = pvmi_link_listener->alarm();
+    if (pvmi_link_has_room)
+        pvmi_link_has_room();
+    return n;
+}
+
 int pvmi_link_progress(void)
 {
     if (!pvmi_daemon_link.ep)
@@ -581,7 +596,7 @@ int pvmi_link_progress(void)
     if (__builtin_expect(pvmi_link_end_is_due | pvmi_shadow_due, 0))
         n += progress_rarely();
     if (pvmi_carrier_alarmed())
-        n += pvmi_link_listener->alarm();
+        n += take_alarm();
     if (pvmi_daemon_link.ep)
         n += pvmi_outbox_flush();
     pvmi_wait_note(n);

@@ -86,6 +86,9 @@ extern const struct pvmi_link_listener *pvmi_link_listener;
  */
 extern void (*pvmi_link_has_room)(void);
 
+/* The next pvmi_link_progress() calls it: there may be room without a tx_ready, as after a change of route. */
+void pvmi_link_retry(void);
+
 /* While true, polling must notice the end of a link at once, not only after a while. Set by exit_notice.c. */
 extern bool pvmi_link_end_is_due;
 

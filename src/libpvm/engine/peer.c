@@ -9,7 +9,6 @@
 #include "arrivals.h"
 #include "handler.h"
 #include "inbox.h"
-#include "libpvm/base/active.h"
 #include "libpvm/base/call.h"
 #include "libpvm/base/shadow.h"
 #include "libpvm/base/virtual.h"
@@ -20,7 +19,7 @@
 #define CROWD       256       /* so many new peers may be there without anybody asking whether the old ones live */
 
 static struct pvmi_peer *peers;
-unsigned pvmi_peers_held;
+unsigned pvmi_peers_held, pvmi_peer_streams_ended = 1;
 static unsigned added; /* since the listener was last told of a crowd */
 
 struct pvmi_peer *pvmi_peer_latest;
@@ -76,28 +75,43 @@ uint64_t pvmi_peer_time(void)
 
 /* ---- streams ---- */
 
-/* Whether the message may be received before it is whole. A handler or a match function sees whole messages only. */
-static bool may_show(const struct pvmc_message *m)
+static bool shows_none;
+
+void pvmi_peer_show_none(void)
 {
-    return pvmi_link_is_plain(&m->envelope) && !pvmi_receive_match &&
-           !pvmi_handler_covers((int)m->src, m->tag, (int)m->ctx);
+    shows_none = true;
 }
 
-/* Drops the message if the program does not know of it. */
-static void withdraw(struct pvmc_message *m)
+/* Whether the message may be received before it is whole. A handler sees whole messages only. */
+static bool may_show(const struct pvmc_message *m)
+{
+    return !shows_none && pvmi_link_is_plain(&m->envelope) && !pvmi_handler_covers((int)m->src, m->tag, (int)m->ctx);
+}
+
+/* Drops the message if the program does not know of it. Returns whether it did. */
+static bool withdraw(struct pvmc_message *m)
 {
     struct pvmi_waiting *w = pvmi_inbox_unseen(m);
     int mid;
-    if (w || pvmi_arrivals_remove(m))
+    bool drops = w || pvmi_arrivals_remove(m);
+    if (drops)
         pvmc_message_unref(w ? pvmi_inbox_take(w, &mid) : m);
+    return drops;
+}
+
+void pvmi_peer_withhold(struct pvmc_message *m)
+{
+    pvmi_peer_find(m->src)->shown = false;
+    pvmc_message_unref(m);
 }
 
 /* No more comes of m, to which the caller gives up the stream's reference. */
 static void cut_short(struct pvmc_message *m, bool shown, int why)
 {
     m->partial = why;
-    if (shown)
-        withdraw(m);
+    pvmi_peer_streams_ended += 2;
+    if (shown && withdraw(m) && why == PVMC_ENOMEM)
+        pvmi_inbox_lose((int)m->src, m->tag);
     pvmc_message_unref(m);
     pvmi_lock_news = true;
 }
@@ -129,14 +143,17 @@ static void end_stream_frame(struct pvmi_peer *p, const struct pvmc_frame_header
     }
     if (!is_last)
         return;
-    if (s->m && !p->shown)
-        pvmi_link_deliver(s->m);
-    else if (s->m)
-        pvmc_message_unref(s->m);
-    else if (!p->shown)
-        pvmi_inbox_lose((int)h->src, h->tag);
+    struct pvmc_message *m = s->m;
+    bool shown = p->shown;
     *s = (struct pvmc_partial){0};
     p->shown = false;
+    pvmi_peer_streams_ended += 2;
+    if (m && !shown)
+        pvmi_link_deliver(m);
+    else if (m)
+        pvmc_message_unref(m);
+    else if (!shown)
+        pvmi_inbox_lose((int)h->src, h->tag);
 }
 
 /* Whether nobody is left who could read the stream. */
@@ -533,6 +550,8 @@ int pvmi_peer_pass_shadows(void)
         pvmi_shadow_due = pvmi_shadow_due || awaits;
         all += n;
     }
+    if (handing && !pvmi_shadow_handing)
+        pvmi_link_retry();
     return all + (handing && !pvmi_shadow_handing);
 }
 

@@ -133,6 +133,18 @@ uint8_t *pvmi_peer_place(struct pvmi_arrival *a, struct pvmi_peer *p, const stru
 /* The payload is in place: delivers the messages that are complete now. */
 void pvmi_peer_placed(struct pvmi_arrival *a, const struct pvmc_frame_header *h);
 
+/* Changes when a stream ends; never 0. */
+extern unsigned pvmi_peer_streams_ended;
+
+/* From now on, no message is received before it is whole: for the group server, which waits for no single task. */
+void pvmi_peer_show_none(void);
+
+/*
+ * The message of a stream, which nobody has seen, will be delivered when it is whole; takes over the reference. It must
+ * be the open one of its sender, taken from the arrivals.
+ */
+void pvmi_peer_withhold(struct pvmc_message *m);
+
 /* Whether frames of p have not arrived in virtual time (shadow.h). */
 bool pvmi_peer_awaits_shadow(const struct pvmi_peer *p);
 

@@ -193,19 +193,20 @@ static int visible_source(const struct pvmc_message *m)
     return (int)(m->src ? m->src : pvmi_task.tid);
 }
 
-/* Of a message that still comes only the length is not known yet. */
+/*
+ * Of a message that still comes only the length is not known yet. If its sender gives it up, the length is that of what
+ * has come.
+ */
 static int tell_about(int mid, bool wants_length, int *len, int *tag, int *tid)
 {
     struct pvmc_message *m;
-    int rc = wants_length ? pvmi_remainder_await_all(mid) : 0;
-    if (!rc)
-        rc = pvmi_buffer_get(mid, &m);
+    int end = wants_length ? pvmi_remainder_await_all(mid) : 0, rc = pvmi_buffer_get(mid, &m);
     if (rc)
         return rc;
     *len = visible_length(m);
     *tag = m->tag;
     *tid = visible_source(m);
-    return 0;
+    return end;
 }
 
 int pvm_bufinfo(int mid, int *len, int *tag, int *tid)
@@ -214,11 +215,12 @@ int pvm_bufinfo(int mid, int *len, int *tag, int *tid)
     PVMI_BEGIN(TEV_BUFINFO, PVMI_INT(MB, mid));
     int rc = pvmi_return("pvm_bufinfo", tell_about(mid, len, &length, &code, &source));
     PVMI_END(TEV_BUFINFO, PVMI_INT(CC, rc), PVMI_INT(INB, length), PVMI_INT(IMC, code), PVMI_INT(IST, source));
-    if (rc >= 0 && len)
+    bool told = length >= 0;
+    if (told && len)
         *len = length;
-    if (rc >= 0 && tag)
+    if (told && tag)
         *tag = code;
-    if (rc >= 0 && tid)
+    if (told && tid)
         *tid = source;
     return rc;
 }

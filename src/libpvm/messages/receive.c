@@ -29,8 +29,9 @@ struct search {
     struct pvmi_wanted wanted;  /* wanted.m: arrived while we waited for it */
     struct pvmi_waiting *found; /* else: found in the inbox */
     match_function *match;
-    uint64_t asked; /* arrival numbers up to this one: the match function has been asked about them */
-    int rc;         /* the error with which the program's match function aborted */
+    uint64_t asked;  /* arrival numbers up to this one: the match function has been asked about them ... */
+    unsigned passed; /* ... but not about all: one still came when pvmi_peer_streams_ended was this; 0: about all */
+    int rc;          /* the error with which the program's match function aborted */
 };
 
 /* What a call does when nothing in the inbox matches. Any other number is a deadline. */
@@ -49,17 +50,29 @@ static int default_match(int mid, int tid, int tag)
            (pvmmyctx == -1 || pvmmyctx == (int)m->ctx);
 }
 
+/* Whether a message may have become whole that the program could not be asked about. */
+static bool may_ask_again(const struct search *s)
+{
+    return s->passed && s->passed != pvmi_peer_streams_ended;
+}
+
 /*
  * Asks the program's function about each message, once per call. It returns 0 to refuse the message, 1 to take it, more
  * to take the highest, below 0 to abort. It may call pvm_bufinfo() and the like, but not receive. It sees a message
- * that still comes, and those behind it, when that is whole.
+ * that still comes when that is whole, and then is asked again about the others.
  */
 static void search_by_function(struct search *s)
 {
     int best = 0;
-    for (struct pvmi_waiting *w = pvmi_inbox_after(s->asked), *next; w && w->m->partial <= 0; w = next) {
+    if (may_ask_again(s))
+        s->asked = s->passed = 0;
+    for (struct pvmi_waiting *w = pvmi_inbox_after(s->asked), *next; w; w = next) {
         next = w->next;
         s->asked = w->number;
+        if (w->m->partial > 0) {
+            s->passed = s->passed ? s->passed : pvmi_peer_streams_ended;
+            continue;
+        }
         int mid = pvmi_buffer_of_waiting(w);
         int rank = mid < 0 ? mid : s->match(mid, s->wanted.src, s->wanted.tag);
         if (rank < 0) {
@@ -138,8 +151,7 @@ static bool take_in(struct search *s, size_t most)
 /* Whether there is a message about which the program can be asked. */
 static bool may_ask(const struct search *s)
 {
-    const struct pvmi_waiting *w = pvmi_inbox_after(s->asked);
-    return w && w->m->partial <= 0;
+    return pvmi_inbox_after(s->asked) || may_ask_again(s);
 }
 
 /* pvmi_condition: there is a message, a candidate, or no point in waiting for it. */
@@ -483,14 +495,18 @@ static inline void drop(struct pvmc_message *m, int mid)
     }
 }
 
-/* Waits for the rest of a message that has been taken, and may still come. If it never will, drops it. */
-static PVMI_COLD int await_rest(struct pvmc_message *m, int mid)
+/*
+ * Waits for the rest of a message that has been taken, and may still come. If it never will, drops it. Its number goes
+ * at once, because the program may free it meanwhile.
+ */
+static PVMI_COLD int await_rest(struct pvmc_message *m, int *mid)
 {
-    if (mid)
-        pvmi_buffer_taken(mid);
-    int rc = mid ? pvmi_remainder_await_all(mid) : pvmi_remainder_await_message(m);
+    pvmc_message_ref(m);
+    drop(m, *mid);
+    *mid = 0;
+    int rc = pvmi_remainder_await_message(m);
     if (rc)
-        drop(m, mid);
+        pvmc_message_unref(m);
     return rc;
 }
 
@@ -501,12 +517,12 @@ static PVMI_COLD int await_rest(struct pvmc_message *m, int mid)
 static PVMI_COLD struct pvmc_message *await_whole(struct pvmc_message *m, int *mid, int tid, int tag,
                                                   int64_t deadline_us)
 {
-    int rc = await_rest(m, *mid);
+    int rc = await_rest(m, mid);
     while (rc == PVMC_EABORTED) {
         struct search s = make_search(tid, tag);
         rc = seek(&s, deadline_us);
         m = rc ? NULL : take(&s, mid);
-        rc = m && m->partial ? await_rest(m, *mid) : rc;
+        rc = m && m->partial ? await_rest(m, mid) : rc;
     }
     if (!rc)
         return m;

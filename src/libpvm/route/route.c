@@ -669,6 +669,7 @@ void pvmi_route_heard(struct pvmi_link *l)
         pvmi_link_acknowledge(l, false); /* the greeting */
     if (l->carrier->attributes.end_unseen)
         watch_peer(p);
+    pvmi_link_retry();
     pvmc_log(PVMC_LOG_DEBUG, "direct link to t%x by %s", p->tid, l->carrier->ops->name);
     tell_added(p);
 }
@@ -703,6 +704,7 @@ static void lose_link(struct pvmi_link *l, int reason)
         watch_peer(p); /* within a message: if the sender has ended, the rest will never come */
     if (!p->link)
         tell_deleted(p);
+    pvmi_link_retry();
     pvmi_peer_put(p);
 }
 

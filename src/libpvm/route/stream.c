@@ -5,6 +5,7 @@
 #include <utlist.h>
 #include "core/error.h"
 #include "libpvm/base/call.h"
+#include "libpvm/base/shadow.h"
 #include "libpvm/base/task.h"
 #include "libpvm/base/virtual.h"
 #include "libpvm/engine/link.h"
@@ -18,13 +19,14 @@
 #define ITEM_BYTES 16    /* a multiple of every item's */
 
 struct stream {
-    struct pvmc_message *m; /* with a reference; NULL: its abort waits for room */
+    struct pvmc_message *m; /* with a reference; NULL: given up */
     struct pvmi_peer *peer; /* in use */
     struct pvmc_envelope to;
     uint64_t sent;         /* bytes */
     uint64_t due;          /* so many leave as soon as there is room, even if the last of them make a short frame */
     uint64_t edge, packed; /* the last call that packed anything packed from here to there */
     uint64_t refused;      /* bytes packed when there was no room; after some more it is tried again */
+    bool over;             /* given up, and the receiver has been told if it must be */
     struct stream *next;
 };
 
@@ -66,12 +68,17 @@ static void end(struct stream *s)
 
 /* ---- frames ---- */
 
-/* Whether a frame may leave now by that link. In virtual time the daemons' route takes no time, so it is not used. */
+/*
+ * Whether a frame may leave now by that link. In virtual time the daemons' route carries nothing early, but the abort,
+ * with a shadow.
+ */
 static bool may_send(const struct stream *s, const struct pvmi_link *l)
 {
     if (!pvmi_link_is_up() || s->peer->gone || s->peer->claimed || !pvmi_link_is_ready(l))
         return false;
-    return l->peer || (!pvmi_virtual() && !pvmi_peer_is_held(s->peer->tid));
+    if (l->peer)
+        return true;
+    return (!pvmi_virtual() || !s->m) && !pvmi_shadow_handing && !pvmi_peer_is_held(s->peer->tid);
 }
 
 static void push_waiting(void);
@@ -84,17 +91,27 @@ static bool await_room(struct stream *s)
     return false;
 }
 
+/* The next look at the links comes first; then it is tried again. */
+static bool await_look(struct stream *s, struct pvmi_link *l)
+{
+    if (l->peer)
+        l->unheard = 0;
+    await_room(s);
+    pvmi_link_retry();
+    return false;
+}
+
 /* Whether a frame may leave now; `listens`: after a look at the links if room or a hold may have come. */
 static bool has_room(struct stream *s, bool listens)
 {
     struct pvmi_link *l = pvmi_route_link(s->peer);
-    bool must = listens && pvmi_link_must_listen(l);
-    if (!must && may_send(s, l))
+    bool may = may_send(s, l);
+    if (may && !pvmi_link_must_listen(l))
         return true;
     if (s->peer->claimed)
         return false;
     if (!listens)
-        return await_room(s);
+        return may ? await_look(s, l) : await_room(s);
     l->unheard = 0;
     return (pvmi_link_progress() >= 0 && may_send(s, pvmi_route_link(s->peer))) || await_room(s);
 }
@@ -169,35 +186,55 @@ static void push(struct stream *s, bool listens)
     }
 }
 
-/* pvmi_link_has_room */
-static void push_waiting(void)
+static struct pvmc_frame *make_abort(const struct stream *s)
 {
-    struct stream *s;
-    LL_FOREACH (streams, s) {
-        if (!s->m || s->peer->gone)
-            continue;
-        s->refused = 0;
-        push(s, false);
-    }
+    struct pvmc_frame_header h = header_of(s);
+    struct pvmc_shadow to = {h.dst, h.seq};
+    bool by_daemon = !pvmi_route_link(s->peer)->peer;
+    h.flags |= PVMC_FRAME_ABORT;
+    if (by_daemon && pvmi_virtual() && pvmi_shadow_begin(&to, 1, 0))
+        h.flags |= PVMC_FRAME_SHADOW;
+    return pvmc_frame_new(&h, NULL);
 }
 
 static bool send_abort(struct stream *s)
 {
-    struct pvmc_frame_header h = header_of(s);
     int rc;
-    h.flags |= PVMC_FRAME_ABORT;
-    while ((rc = send_frame(s, pvmc_frame_new(&h, NULL))) == PVMC_EDOWN && has_room(s, false))
+    while ((rc = send_frame(s, make_abort(s))) == PVMC_EDOWN && has_room(s, false))
         ;
     return !rc;
 }
 
-/* Takes back what has left, and forgets the stream when that is done. */
+/* Takes back what has left. A look at the links may do so as well, by push_waiting(). */
+static void take_back(struct stream *s, bool listens)
+{
+    s->over = s->over || !s->sent || s->peer->gone;
+    bool may = !s->over && has_room(s, listens);
+    s->over = s->over || (may && send_abort(s));
+}
+
+/* The same, and forgets the stream when that is done. Only the first try looks at the links. */
 static void cancel(struct stream *s)
 {
+    bool is_first = s->m;
     pvmc_message_unref(s->m);
     s->m = NULL;
-    if (!s->sent || s->peer->gone || (has_room(s, true) && send_abort(s)))
+    take_back(s, is_first);
+    if (s->over)
         end(s);
+}
+
+/* pvmi_link_has_room. It ends no stream, because the caller may be walking the list: flow() does. */
+static void push_waiting(void)
+{
+    struct stream *s;
+    LL_FOREACH (streams, s) {
+        s->refused = 0;
+        if (!s->m)
+            take_back(s, false);
+        else if (!s->peer->gone)
+            push(s, false);
+    }
 }
 
 /* ---- the end of each call ---- */
@@ -274,7 +311,8 @@ int pvmi_stream_open(struct pvmc_message *m)
 
 static bool is_same(const struct stream *s, const struct pvmc_message *m)
 {
-    return s->to.dst == m->dst && s->to.tag == m->tag && s->to.ctx == m->ctx && !s->peer->gone;
+    const struct pvmc_envelope *to = &s->to;
+    return to->dst == m->dst && to->tag == m->tag && to->ctx == m->ctx && to->wid == m->wid && !s->peer->gone;
 }
 
 /* The claim may wait, and the stream goes on meanwhile. */

@@ -26,8 +26,8 @@ int pvmi_stream_open(struct pvmc_message *m);
 bool pvmi_stream_has(const struct pvmc_message *m);
 
 /*
- * Sends the rest of m, which has one, and ends it. If destination, tag or context have changed, takes back what has
- * left, and sends m as a whole. 0 or an error, as pvmi_send_message().
+ * Sends the rest of m, which has one, and ends it. If destination, tag, context or wait id have changed, takes back
+ * what has left, and sends m as a whole. 0 or an error, as pvmi_send_message().
  */
 int pvmi_stream_send(struct pvmc_message *m);
 

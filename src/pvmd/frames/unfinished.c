@@ -1,6 +1,7 @@
 /* unfinished.c - see unfinished.h. Each thread of a task sends one message at a time, so the list is short. */
 #include "unfinished.h"
 #include <stdlib.h>
+#include <string.h>
 #include "core/error.h"
 #include "core/log.h"
 #include "relay.h"
@@ -8,10 +9,33 @@
 /* A task may be sending a stream and another message to one receiver. */
 static struct pvmc_frame_header *find(struct pvmd_unfinished *u, const struct pvmc_frame_header *h)
 {
-    for (size_t i = 0; i < u->count; i++)
+    for (size_t i = u->count; i-- > 0;)
         if (u->latest[i].dst == h->dst && !((u->latest[i].flags ^ h->flags) & PVMC_FRAME_STREAM))
             return &u->latest[i];
     return NULL;
+}
+
+/* The others stay in the order in which they began. */
+static void drop(struct pvmd_unfinished *u, struct pvmc_frame_header *known)
+{
+    size_t behind = (size_t)(u->latest + u->count - known) - 1;
+    memmove(known, known + 1, behind * sizeof *known);
+    u->count--;
+}
+
+/*
+ * The end of a stream may have gone by a direct link, which came up while its sender packed. So old entries tell
+ * little, and one of them makes room. False: none is of a stream.
+ */
+static bool drop_oldest_stream(struct pvmd_unfinished *u)
+{
+    size_t i = 0;
+    while (i < u->count && !(u->latest[i].flags & PVMC_FRAME_STREAM))
+        i++;
+    if (i == u->count)
+        return false;
+    drop(u, &u->latest[i]);
+    return true;
 }
 
 static struct pvmc_frame_header *add(struct pvmd_unfinished *u)
@@ -32,10 +56,10 @@ int pvmd_unfinished_note(struct pvmd_unfinished *u, const struct pvmc_frame_head
     struct pvmc_frame_header *known = find(u, h);
     if (pvmc_frame_is_last(h) || h->flags & PVMC_FRAME_ABORT) {
         if (known)
-            *known = u->latest[--u->count];
+            drop(u, known);
         return 0;
     }
-    if (!known && u->count == PVMD_UNFINISHED_MAX)
+    if (!known && u->count == PVMD_UNFINISHED_MAX && !drop_oldest_stream(u))
         return PVMC_ELIMIT;
     if (!known)
         known = add(u);

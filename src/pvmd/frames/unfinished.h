@@ -9,13 +9,16 @@
 #include "core/message/frame.h"
 
 struct pvmd_unfinished {
-    struct pvmc_frame_header *latest; /* of each message: the header of its latest frame */
+    struct pvmc_frame_header *latest; /* of each message, oldest first: the header of its latest frame */
     size_t count, capacity;
 };
 
 #define PVMD_UNFINISHED_MAX 1024 /* per task, whose threads may be sending one each */
 
-/* Records a frame of a message of several frames. Returns 0, PVMC_ENOMEM, or PVMC_ELIMIT. */
+/*
+ * Records a frame of a message of several frames. Returns 0, PVMC_ENOMEM, or PVMC_ELIMIT. At the limit it forgets the
+ * oldest stream (core/message/partial.h), if there is one.
+ */
 int pvmd_unfinished_note(struct pvmd_unfinished *u, const struct pvmc_frame_header *h);
 
 /* The sender is gone: sends ABORT frames and forgets all. */

@@ -6,6 +6,7 @@
 #include <time.h>
 #include "core/visible.h"
 #include "pvm3.h"
+#include "whole.h"
 
 enum {
     CONTEXT_CONTROL = 0x7ffff, /* of messages that libpvm handles itself */
@@ -115,9 +116,9 @@ static int by_tid(const void *a, const void *b)
 
 static void take_answer(struct links_report *reports, int n, int mid)
 {
-    int bytes, tag, tid;
+    int tag, tid;
 
-    pvm_bufinfo(mid, &bytes, &tag, &tid);
+    pvm_bufinfo(mid, NULL, &tag, &tid);
     for (int i = 0; i < n; i++)
         if (reports[i].tid == tid && reports[i].status == LINKS_LATE) {
             struct links_report *r = &reports[i];
@@ -168,7 +169,9 @@ void links_ask(struct links_report *reports, int n, double limit_s)
         for (int i = 0; i < n; i++)
             ask_if_possible(&reports[i], context, tag);
         int old_context = pvm_setcontext(context);
+        whole_begin();
         collect(reports, n, tag, now_s() + limit_s);
+        whole_end();
         pvm_setcontext(old_context);
     }
     pvm_setopt(PvmAutoErr, errors);

@@ -13,6 +13,7 @@
 #include "clock.h"
 #include "message.h"
 #include "record.h"
+#include "tools/pvm-info/whole.h"
 
 enum {
     LOOK_MS = 200,
@@ -363,6 +364,7 @@ int collect(const char *path, int context)
     if (collector.tid < 0)
         return 1;
     pvm_setopt(PvmAutoErr, 0);
+    whole_begin();
     int code = start(path, why, sizeof why);
     answer_parent(context, code, code < 0 ? why : "");
     if (code < 0) {

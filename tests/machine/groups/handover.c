@@ -197,7 +197,7 @@ static void victim(int argc, char **argv)
         CHECK_EQ(pvm_barrier("g", MEMBERS), 0);
     for (int i = 0; i < RUBBISH_CALLS; i++) {
         if (instance == 1 && i % 10 == 0)
-            CHECK(scribble() || i); /* members give up a board in which they find rubbish */
+            CHECK(scribble() || i); /* there is a board at first; members give up one in which they find rubbish */
         pvm_scatter(result, all, i % 30 + 1, PVM_LONG, 9, "g", 0);
         pvm_gather(result, mine, i % 30 + 1, PVM_LONG, 8, "g", 0);
         pvm_reduce(PvmSum, mine, i % 30 + 1, PVM_LONG, 7, "g", 0);

@@ -4,6 +4,7 @@
  */
 #include "tests/machine/runner/check.h"
 #include <signal.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -188,6 +189,27 @@ static void attacker(int argc, char **argv)
     raw_close(&t);
 }
 
+/* Begins a message to the group server, which would be a request, tells the parent, and never ends it. */
+static void dawdler(int argc, char **argv)
+{
+    (void)argc;
+    struct raw_task t;
+    unsigned server, parent, format;
+    CHECK_EQ(sscanf(argv[1], "%x.%x.%x", &server, &parent, &format), 3);
+    raw_connect(&t);
+    struct raw_header first = raw_header(&t, server, 0, 4), word = raw_header(&t, parent, 0, 4);
+    first.flags = RAW_STREAM;
+    first.ctx = 0x7fffc;
+    first.tag = (int32_t)0x80050001;
+    first.dsig = format;
+    first.body_length = UINT64_MAX; /* not known yet */
+    word.tag = TAG_GO;
+    CHECK(raw_send(&t, &first, NULL));
+    CHECK(raw_send(&t, &word, NULL));
+    for (;;)
+        pause();
+}
+
 /* ---- */
 
 static void check_victims(const int *tids, int n)
@@ -209,6 +231,23 @@ static void attack(int target, int hosts)
     }
 }
 
+/* The server answers others while a request to it is unfinished. */
+static void check_dawdler(void)
+{
+    struct pvmhostinfo *hosts;
+    char numbers[48];
+    int tid;
+    CHECK_EQ(pvm_config(NULL, NULL, &hosts), 0);
+    snprintf(numbers, sizeof numbers, "%x.%x.%x", (unsigned)group_server(), (unsigned)pvm_mytid(),
+             (unsigned)hosts[0].hi_dsig);
+    check_spawn("dawdler", numbers, NULL, 1, &tid);
+    check_receive(-1, TAG_GO);
+    CHECK_EQ(pvm_joingroup("others"), 0);
+    CHECK_EQ(pvm_lvgroup("others"), 0);
+    CHECK_EQ(pvm_kill(tid), 0);
+    check_wait_exit(1, &tid);
+}
+
 static void master(int argc, char **argv)
 {
     CHECK(argc > 1);
@@ -219,6 +258,7 @@ static void master(int argc, char **argv)
     for (int i = 0; i < MEMBERS - 1; i++)
         check_spawn("victim", NULL, check_host_name(i % hosts), 1, &tids[i]);
     check_victims(tids, MEMBERS - 1);
+    check_dawdler();
     attack(tids[0], hosts);
     attack(group_server(), hosts);
     attack(console_tid(), hosts);
@@ -230,7 +270,8 @@ static void master(int argc, char **argv)
     check_console();
 }
 
-static const struct check_role roles[] = {{"victim", victim}, {"attacker", attacker}, {NULL, NULL}};
+static const struct check_role roles[] = {
+    {"victim", victim}, {"attacker", attacker}, {"dawdler", dawdler}, {NULL, NULL}};
 
 int main(int argc, char **argv)
 {

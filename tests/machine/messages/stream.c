@@ -11,7 +11,7 @@
 #include "tests/machine/runner/check.h"
 
 enum { TAG_DATA = 1, TAG_WORD, TAG_ANSWER, TAG_ADDED, TAG_OTHER, TAG_NEVER };
-enum { PART = 17000 /* a full frame and a short one */, PARTS = 6, LONG = 300000, LINK_S = 20 };
+enum { PART = 17000 /* a full frame and a short one */, PARTS = 6, LONG = 300000, BACKLOG = 110, LINK_S = 20 };
 
 static int peer; /* the other task */
 
@@ -158,7 +158,7 @@ static void beside_take(void)
     say(2);
 }
 
-/* ---- given up: by pvm_freebuf, another tag, another receiver, pvm_mcast, another context ---- */
+/* ---- given up: by pvm_freebuf, another tag, another receiver, pvm_mcast, another context or wait id ---- */
 
 static void given_up_send(void)
 {
@@ -192,6 +192,15 @@ static void given_up_send(void)
     unpack_part(0);
     say(4);
     await(4);
+    struct pvmminfo info;
+    int late = begin(PvmDataDefault);
+    pack_part(0);
+    CHECK_EQ(pvm_getminfo(late, &info), 0);
+    info.wid = 5;
+    CHECK_EQ(pvm_setminfo(late, &info), 0);
+    CHECK_EQ(pvm_send(peer, TAG_DATA), 0);
+    say(5);
+    await(6);
 }
 
 static void given_up_take(void)
@@ -216,6 +225,48 @@ static void given_up_take(void)
     receive(); /* only the second is left */
     unpack_part(0);
     say(4);
+    struct pvmminfo info;
+    await(5);
+    receive();
+    CHECK_EQ(pvm_getminfo(pvm_getrbuf(), &info), 0);
+    CHECK_EQ(info.wid, 5);
+    unpack_part(0);
+    say(6);
+}
+
+/* ---- given up while its frames find no room: the receiver learns of it while the sender waits ---- */
+
+static int backlog; /* packs; 0: in virtual time, whose links take all that they are given */
+
+static void crowded_send(void)
+{
+    static char data[LONG];
+    say(backlog);
+    if (!backlog)
+        return;
+    int mid = begin(PvmDataRaw);
+    pack_part(0);
+    await(0);
+    for (int i = 0; i < backlog; i++)
+        CHECK_EQ(pvm_pkbyte(data, LONG, 1), 0);
+    CHECK_EQ(pvm_freebuf(mid), 0);
+    await(1);
+}
+
+static void crowded_take(void)
+{
+    static char data[LONG];
+    int rc = 0;
+    if (!check_receive_int(peer, TAG_ANSWER))
+        return;
+    receive();
+    unpack_part(0);
+    say(0);
+    check_sleep_ms(300); /* outside of the library, so that the route fills */
+    while (!rc)
+        rc = pvm_upkbyte(data, LONG, 1);
+    CHECK_EQ(rc, PvmNoTask);
+    say(1);
 }
 
 /* ---- what does not stream: a second one to the same task, data in place, too little ---- */
@@ -397,6 +448,34 @@ static void waits_take(void)
     say(1);
 }
 
+/* ---- a match function that is set while a message comes, which hides nothing that came after it ---- */
+
+static void hidden_send(void)
+{
+    int data = begin(PvmDataDefault);
+    pack_part(0);
+    CHECK_EQ(pvm_setsbuf(0), data);
+    check_send_int(peer, TAG_WORD, 1);
+    await(0);
+    CHECK_EQ(pvm_freebuf(pvm_setsbuf(data)), 0);
+    check_sleep_ms(10);
+    pack_part(1);
+    CHECK_EQ(pvm_send(peer, TAG_DATA), 0);
+}
+
+static void hidden_take(void)
+{
+    while (!pvm_probe(peer, TAG_DATA))
+        check_sleep_ms(1);
+    pvm_recvf(take_data);
+    CHECK_EQ(check_receive_int(peer, TAG_WORD), 1);
+    say(0);
+    receive();
+    pvm_recvf(NULL);
+    unpack_part(0);
+    unpack_part(1);
+}
+
 /* ---- long ones, in pieces of all sizes, over routes that change ---- */
 
 static void long_send(void)
@@ -514,9 +593,10 @@ static void check_ending(const char *how, const char *host)
 
 static const struct pair {
     void (*send)(void), (*take)(void);
-} pairs[] = {{early_send, early_take},       {seen_send, seen_take},   {beside_send, beside_take},
-             {given_up_send, given_up_take}, {whole_send, whole_take}, {kinds_send, kinds_take},
-             {waits_send, waits_take},       {long_send, long_take},   {freed_send, freed_take}};
+} pairs[] = {{early_send, early_take},       {seen_send, seen_take},    {beside_send, beside_take},
+             {given_up_send, given_up_take}, {whole_send, whole_take},  {kinds_send, kinds_take},
+             {waits_send, waits_take},       {long_send, long_take},    {freed_send, freed_take},
+             {crowded_send, crowded_take},   {hidden_send, hidden_take}};
 
 enum { PAIRS = sizeof pairs / sizeof *pairs };
 
@@ -562,6 +642,7 @@ static void master(int argc, char **argv)
     pvm_setopt(PvmRoute, PvmRouteDirect);
     check_spawn("taker", NULL, check_host_name(hosts - 1), 1, &taker_tid);
     peer = taker_tid;
+    backlog = argc > 2 ? 0 : BACKLOG;
     check_errors();
     await_link();
     for (int i = 0; i < PAIRS; i++)

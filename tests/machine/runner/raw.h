@@ -14,7 +14,7 @@
 #define RAW_CTX_TM 0x7fffeu
 #define RAW_DAEMON 0x80000000u
 
-enum raw_flag { RAW_ABORT = 1, RAW_FD = 2, RAW_AGAIN = 4 };
+enum raw_flag { RAW_ABORT = 1, RAW_FD = 2, RAW_AGAIN = 4, RAW_STREAM = 16 };
 
 /* Messages to the daemon: TM_... in doc/protocol.md. */
 enum raw_request {

@@ -37,7 +37,8 @@ enum {
     SLOWNESS_VALGRIND = 8,
     SLOWNESS_SANITIZER = 3,
     SLOWNESS_EMULATOR = 4,
-    PATIENCE = 3
+    PATIENCE = 3,
+    AFTER_FAILURE_S = 5 /* for the program to end by itself once a check has failed, perhaps in a copy that it awaits */
 };
 
 extern char **environ;
@@ -236,10 +237,35 @@ static void end_daemon(struct process *daemon)
 
 /* ---- the test ---- */
 
+static bool check_has_failed(void)
+{
+    char path[128];
+    snprintf(path, sizeof path, "%s/reports/failed", folder);
+    return access(path, F_OK) == 0;
+}
+
+/* Waits for the program's end, which a failed check brings near: what others then wait for may never come. */
+static bool wait_for_program(struct process *program)
+{
+    double end = clock_now() + options.limit_s * PATIENCE * slowness;
+    while (!process_wait(program, 0.5)) {
+        if (check_has_failed()) {
+            if (process_wait(program, AFTER_FAILURE_S * slowness))
+                return true;
+            fail("the program waits although a check has failed, and is ended");
+            kill(program->pid, SIGTERM);
+            return process_wait(program, AFTER_FAILURE_S * slowness);
+        }
+        if (clock_now() > end)
+            return false;
+    }
+    return true;
+}
+
 static int run_program(char **argv)
 {
     struct process *program = start(argv, -1);
-    if (!process_wait(program, options.limit_s * PATIENCE * slowness)) {
+    if (!wait_for_program(program)) {
         fail("time limit");
         processes_list("run: running at that time:");
         processes_kill_all();

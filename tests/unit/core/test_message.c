@@ -387,6 +387,11 @@ START_TEST(frames_tell_the_size_of_items)
     ck_assert_uint_eq(items_of(m), 1);
     pvmc_message_renew(m, PVMC_ENC_DEFAULT);
     ck_assert_uint_eq(items_of(m), 0);
+    ck_assert_int_eq(pvmc_message_pack_string(m, "ab"), 0); /* what follows begins at any byte */
+    ck_assert_uint_eq(items_of(m), 1);
+    pvmc_message_renew(m, PVMC_ENC_DEFAULT);
+    ck_assert_int_eq(pvmc_message_pack_bytes(m, x, 3), 0);
+    ck_assert_uint_eq(items_of(m), 1);
     ck_assert_int_eq(pvmc_message_pack(inplace, PVM_DOUBLE, x, 4, 1), 0);
     ck_assert_uint_eq(items_of(inplace), 8);
     pvmc_message_unref(m);

@@ -7,9 +7,12 @@
 #include "core/error.h"
 #include "core/message/dsig.h"
 #include "core/message/partial.h"
+#include "libpvm/base/task.h"
 #include "libpvm/calls/wiring.h"
 #include "libpvm/engine/arrivals.h"
 #include "libpvm/engine/buffer.h"
+#include "libpvm/engine/handler.h"
+#include "libpvm/engine/inbox.h"
 #include "libpvm/engine/link.h"
 #include "libpvm/engine/peer.h"
 #include "pvm3.h"
@@ -182,6 +185,25 @@ START_TEST(given_up_before_anybody_knows_it_vanishes)
 }
 END_TEST
 
+START_TEST(lost_for_lack_of_memory_the_next_receive_says_so)
+{
+    uint64_t far = SIZE_MAX / 2; /* no memory has so many bytes */
+    unit_log_start();
+    for (int taken_in = 0; taken_in < 2; taken_in++) {
+        arrives(part(10, 0, OPEN));
+        if (taken_in)
+            pvmi_arrivals_take_in_all();
+        peer()->stream.placed = far;
+        arrives(part(10, far, OPEN));
+        ck_assert_uint_eq(pvmi_arrivals_count + pvmi_inbox_count, 0);
+        ck_assert(pvmi_inbox_take_loss());
+        arrives(part(0, far + 10, far + 10));
+        ck_assert(!pvmi_inbox_take_loss());
+        ck_assert(!peer()->stream.open);
+    }
+}
+END_TEST
+
 START_TEST(given_up_while_it_is_read_it_says_so)
 {
     char byte;
@@ -193,7 +215,9 @@ START_TEST(given_up_while_it_is_read_it_says_so)
     ck_assert_int_eq(pvm_upkbyte(&byte, 1, 1), 0); /* what has come can be read */
     ck_assert_int_eq(pvm_upkint(&number, 1, 1), PvmNoTask);
     ck_assert_int_eq(pvm_upkstr((char[8]){0}), PvmNoTask);
-    ck_assert_int_eq(pvm_bufinfo(pvm_getrbuf(), &number, NULL, NULL), PvmNoTask);
+    int length = -1, from = -1;
+    ck_assert_int_eq(pvm_bufinfo(pvm_getrbuf(), &length, &number, &from), PvmNoTask);
+    ck_assert(length == 3 && number == TAG_STREAM && from == (int)FROM); /* programs use them without a look */
     ck_assert_int_eq(pvm_bufinfo(pvm_getrbuf(), NULL, &number, NULL), 0);
     ck_assert_int_eq(number, TAG_STREAM);
     ck_assert_int_eq(pvm_setsbuf(pvm_getrbuf()), PvmNoTask);
@@ -252,20 +276,69 @@ START_TEST(a_view_outlives_growth)
 }
 END_TEST
 
-static int never(int mid, int tid, int tag)
+static int asked; /* times */
+
+static int any(int mid, int tid, int tag)
 {
     (void)mid, (void)tid, (void)tag;
-    return 0;
+    asked++;
+    return 1;
 }
 
+/* A task without a daemon. */
+static void enrol(void)
+{
+    pvmi_wiring_install();
+    pvmi_task.state = PVMI_TASK_IN;
+    pvmi_task.tid = 0x40002;
+    pvm_setopt(PvmAutoErr, 0);
+}
+
+static void check_received(int mid, int tag, int length)
+{
+    int its_tag, its_length;
+    ck_assert_int_gt(mid, 0);
+    ck_assert_int_eq(pvm_bufinfo(mid, &its_length, &its_tag, NULL), 0);
+    ck_assert_int_eq(its_tag, tag);
+    ck_assert_int_eq(its_length, length);
+}
+
+/* What still comes hides nothing that came after it. */
 START_TEST(a_match_function_sees_whole_messages)
 {
-    pvm_recvf(never);
+    enrol();
     arrives(part(10, 0, OPEN));
-    ck_assert_uint_eq(pvmi_arrivals_count, 0);
+    arrives(other(4, 0, 4));
+    pvmi_arrivals_take_in_all();
+    pvm_recvf(any);
+    check_received(pvm_probe(-1, -1), TAG_OTHER, 4);
     arrives(part(10, 10, 20));
-    check_whole(TAG_STREAM, 20);
-    arrives(part(10, 0, OPEN));
+    check_received(pvm_probe(-1, -1), TAG_STREAM, 20);
+    ck_assert_int_eq(asked, 2);
+}
+END_TEST
+
+static int handled;
+
+static int handle(int mid)
+{
+    check_received(mid, TAG_STREAM, 20);
+    return ++handled;
+}
+
+START_TEST(a_handler_sees_whole_messages_also_those_shown_before)
+{
+    enrol();
+    arrives(part(10, 0, OPEN)); /* shown, and not taken in */
+    ck_assert_int_ge(pvm_addmhf((int)FROM, TAG_STREAM, -1, handle), 0);
+    pvmi_arrivals_take_in_all();
+    arrives(part(10, 10, 20));
+    pvmi_arrivals_take_in_all();
+    pvmi_handler_run();
+    ck_assert_int_eq(handled, 1);
+    ck_assert_uint_eq(pvmi_inbox_count, 0);
+    arrives(part(10, 0, OPEN)); /* there is a handler */
+    ck_assert_uint_eq(pvmi_arrivals_count, 0);
     abort_at(10);
     ck_assert_uint_eq(pvmi_arrivals_count, 0);
 }
@@ -346,7 +419,8 @@ END_TEST
 
 UNIT_MAIN("partial", it_is_there_with_its_first_frame_and_grows, an_empty_frame_may_end_it,
           other_messages_pass_beside_it_in_the_order_of_first_frames, its_frames_may_come_out_of_order,
-          given_up_before_anybody_knows_it_vanishes, given_up_while_it_is_read_it_says_so,
-          the_end_of_its_sender_ends_it, nobody_keeps_what_nobody_can_read, a_view_outlives_growth,
-          a_match_function_sees_whole_messages, the_receiver_converts_as_far_as_it_has_come,
+          given_up_before_anybody_knows_it_vanishes, lost_for_lack_of_memory_the_next_receive_says_so,
+          given_up_while_it_is_read_it_says_so, the_end_of_its_sender_ends_it, nobody_keeps_what_nobody_can_read,
+          a_view_outlives_growth, a_match_function_sees_whole_messages,
+          a_handler_sees_whole_messages_also_those_shown_before, the_receiver_converts_as_far_as_it_has_come,
           who_breaks_the_rules_is_cut_off, an_abort_of_nothing_is_a_violation, control_messages_are_no_streams)

@@ -4,6 +4,8 @@
  */
 #include "libpvm/engine/offer.h"
 #include "core/message/message.h"
+#include "core/message/partial.h"
+#include "libpvm/engine/buffer.h"
 #include "libpvm/engine/carrier.h"
 #include "libpvm/engine/handler.h"
 #include "libpvm/engine/inbox.h"
@@ -112,6 +114,38 @@ START_TEST(the_first_that_matches_is_handed_over)
     ck_assert_int_eq(receive_number(TAG), 12);
     ck_assert_int_eq(receive_number(TAG + 1), 10);
     ck_assert_ptr_null(pvmi_inbox_after(0));
+}
+END_TEST
+
+/* ---- messages that still come ---- */
+
+static struct pvmc_message *growing;
+static int probed;
+
+static void ends_and_is_freed(void)
+{
+    growing->partial = 0;
+    pvm_freebuf(probed);
+}
+
+START_TEST(the_number_of_a_message_may_be_freed_while_its_rest_comes)
+{
+    struct pvmc_frame_header h = header(TAG, sizeof *values);
+    int number = 11;
+    pvmi_task.state = PVMI_TASK_IN;
+    pvm_setopt(PvmAutoErr, 0);
+    growing = pvmc_message_from_header(&h);
+    memcpy(growing->mem->data, &number, sizeof number);
+    growing->partial = PVMC_PARTIAL_GROWS;
+    pvmi_inbox_put(pvmc_message_ref(growing));
+    probed = pvmi_buffer_of_waiting(pvmi_inbox_after(0));
+    when_waiting(ends_and_is_freed);
+    check_precv(1);
+    ck_assert_int_eq(values[0], number);
+    ck_assert_uint_eq(growing->refs, 1);
+    pvmc_message_unref(growing);
+    int mid = pvm_mkbuf(PvmDataRaw);
+    ck_assert_int_ne(pvm_mkbuf(PvmDataRaw), mid);
 }
 END_TEST
 
@@ -319,6 +353,6 @@ START_TEST(other_receives_offer_no_place)
 END_TEST
 
 UNIT_MAIN("receive", an_event_of_the_library_keeps_a_receive_awake, the_first_that_matches_is_handed_over,
-          a_handler_may_receive_meanwhile, parts_are_placed_in_the_buffer, only_the_placed_message_will_do,
-          an_unfinished_one_gives_the_place_back, the_place_can_be_claimed_again, others_are_not_placed,
-          other_receives_offer_no_place)
+          the_number_of_a_message_may_be_freed_while_its_rest_comes, a_handler_may_receive_meanwhile,
+          parts_are_placed_in_the_buffer, only_the_placed_message_will_do, an_unfinished_one_gives_the_place_back,
+          the_place_can_be_claimed_again, others_are_not_placed, other_receives_offer_no_place)

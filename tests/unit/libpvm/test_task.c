@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "dpvm.h"
 #include "fake_daemon.h"
 #include "pvm3.h"
 
@@ -290,6 +291,50 @@ START_TEST(a_held_sender_waits_and_receives)
     ck_assert_int_eq(fake_daemon_do(FAKE_HOLD, 0x40000), 0); /* all tasks of the host */
     ck_assert_int_eq(pvm_send(OTHER + 2, 1), 0);
     ck_assert(now() - start > 0.3);
+    pvm_exit();
+    fake_daemon_stop();
+}
+END_TEST
+
+static void answer(int to, int tag)
+{
+    if (pvm_initsend(PvmDataDefault) < 0 || pvm_send(to, tag))
+        _exit(1);
+}
+
+static void read_until_given_up(int first)
+{
+    int number, rc;
+    pvm_setopt(PvmAutoErr, 0);
+    pvm_setopt(PvmRoute, PvmDontRoute);
+    answer(first, 20);
+    if (pvm_recv(first, 21) <= 0 || pvm_upkint(&number, 1, 1))
+        _exit(2);
+    answer(first, 22);
+    while (!(rc = pvm_upkint(&number, 1, 1)))
+        ;
+    if (rc != PvmNoTask)
+        _exit(3);
+    answer(first, 23);
+}
+
+/* The sender waits for the receiver, which waits for the rest. */
+START_TEST(what_is_given_up_during_a_hold_is_taken_back_afterwards)
+{
+    static int numbers[5000];
+    fake_daemon_start();
+    pvm_setopt(PvmRoute, PvmDontRoute);
+    pid_t pid = second_task(read_until_given_up, pvm_mytid());
+    int other;
+    pvm_bufinfo(pvm_recv(-1, 20), NULL, NULL, &other);
+    int mid = pvm_initsendto(PvmDataDefault, other, 21);
+    ck_assert_int_gt(mid, 0);
+    ck_assert_int_eq(pvm_pkint(numbers, 5000, 1), 0);
+    ck_assert_int_gt(pvm_recv(other, 22), 0);
+    ck_assert_int_eq(fake_daemon_do(FAKE_HOLD, other), 0);
+    ck_assert_int_eq(pvm_freebuf(mid), 0);
+    ck_assert_int_gt(pvm_recv(other, 23), 0);
+    join(pid);
     pvm_exit();
     fake_daemon_stop();
 }
@@ -608,9 +653,9 @@ END_TEST
 UNIT_MAIN("task", enrols_and_leaves, says_at_once_that_no_daemon_runs, does_not_start_a_second_daemon,
           tells_a_stale_socket, refuses_unsafe_files, uses_PVMSOCK, a_forked_child_is_a_task_of_its_own,
           waits_for_siblings, two_tasks_that_send_at_once_do_not_block_each_other, a_held_sender_waits_and_receives,
-          a_lost_host_releases_and_voids, an_aborted_message_is_dropped, a_tid_may_come_back_for_a_new_task,
-          a_gap_breaks_the_pair_alone, a_wrong_offset_breaks_the_pair_alone, a_daemon_that_dies_fails_all_calls,
-          a_malformed_answer_is_an_error, an_offer_is_refused_while_the_task_leaves,
-          output_of_children_is_written_by_lines, output_is_plain_without_PvmShowTids, exit_waits_for_output,
-          handlers_take_their_messages, a_handler_that_calls_itself_does_not_take_over,
-          own_exit_is_reported_to_a_handler)
+          what_is_given_up_during_a_hold_is_taken_back_afterwards, a_lost_host_releases_and_voids,
+          an_aborted_message_is_dropped, a_tid_may_come_back_for_a_new_task, a_gap_breaks_the_pair_alone,
+          a_wrong_offset_breaks_the_pair_alone, a_daemon_that_dies_fails_all_calls, a_malformed_answer_is_an_error,
+          an_offer_is_refused_while_the_task_leaves, output_of_children_is_written_by_lines,
+          output_is_plain_without_PvmShowTids, exit_waits_for_output, handlers_take_their_messages,
+          a_handler_that_calls_itself_does_not_take_over, own_exit_is_reported_to_a_handler)
