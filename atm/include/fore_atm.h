@@ -94,7 +94,8 @@ int atm_bind(int fd, Atm_sap asap, Atm_sap *asap_ret, int qlen);
  * Chooses the protocol of a descriptor's connection, or of all connections that a listening one will get (then call it
  * before atm_bind(), after which callers may come). Manual: atm_assure(3). Both sides must have chosen the same:
  * otherwise atm_connect() fails with EPROTOTYPE, and the listener sees no caller. Such a connection is duplex. EINVAL:
- * fd is connected already; EPROTONOSUPPORT: no such protocol; ENOBUFS: the program has too many such descriptors.
+ * fd is connected already, or callers wait there; EPROTONOSUPPORT: no such protocol; ENOBUFS: the program has too many
+ * such descriptors.
  */
 int atm_assure(int fd, Atm_protocol protocol);
 
@@ -146,7 +147,8 @@ int atm_send(int fd, const char *buf, int len);
 /*
  * Receives the next packet; bytes beyond len are lost. Returns the number of bytes; 0: the peer has closed. EAGAIN:
  * there is none and fd does not block; EOPNOTSUPP: sends only. On an assured connection: the next bytes of the stream,
- * as soon as they have arrived. ECONNRESET: the connection was lost, and so may be what the peer had sent.
+ * as soon as they and all before them have arrived. ECONNRESET: the connection was lost, and so may be what the peer
+ * had sent.
  */
 int atm_recv(int fd, char *buf, int len);
 

@@ -46,6 +46,23 @@ START_TEST(wire_time)
 }
 END_TEST
 
+/* The part of a raw cell's latency that is the hosts' own, which ECE does not take for a sign of load. */
+START_TEST(the_hosts_part)
+{
+    static const char *const names[] = {"ideal", "thesis-ch6", "thesis-host", "hp735", "ibm390", "sparc1-sba100"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char text[200];
+        const struct pvma_profile *profile = pvma_profile_find(names[i]), *ideal = pvma_profile_find("ideal");
+        pvma_ps there = pvma_profile_cell_latency(profile, ideal), cell = pvma_link_cell_time(PVMA_RATE_OC3);
+        snprintf(text, sizeof text, "host a profile=%s\nhost b\nlink a b\npvc a b aal=raw\n", names[i]);
+        ck_assert_int_eq(one_way(text, 48) - cell, there);
+        snprintf(text, sizeof text, "host a profile=%s\nhost b profile=%s\nlink a b\npvc a b aal=raw\n", names[i],
+                 names[i]);
+        ck_assert_int_eq(one_way(text, 48) - cell, pvma_profile_cell_latency(profile, profile));
+    }
+}
+END_TEST
+
 /* Buffers that a PDU is copied into, at 1 ms each: mbufs of 236 octets; from 936 on, clusters that count twice. */
 START_TEST(buffers)
 {
@@ -255,5 +272,5 @@ START_TEST(closing_under_traffic)
 }
 END_TEST
 
-UNIT_MAIN("atm_host", one_cell_of_the_thesis, wire_time, buffers, tum_latencies, a_full_queue_blocks,
+UNIT_MAIN("atm_host", one_cell_of_the_thesis, wire_time, the_hosts_part, buffers, tum_latencies, a_full_queue_blocks,
           a_full_queue_floods, slow_receivers, lossy_links, pacing, closing_under_traffic)

@@ -113,7 +113,10 @@ size_t pvma_connection_write(struct pvma_connection *connection, const void *dat
 /* Nothing more will be written: the peer is asked at once what it has. */
 void pvma_connection_finish(struct pvma_connection *connection);
 
-/* Moves up to `bytes` octets that have come, in order, to `buffer` and returns their number. */
+/*
+ * Moves up to `bytes` octets that have come, in order, to `buffer` and returns their number. What has come behind a gap
+ * cannot be read before the gap is filled.
+ */
 size_t pvma_connection_read(struct pvma_connection *connection, void *buffer, size_t bytes);
 
 /* Octets that can be read now. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "core/error.h"
+#include "mbuf.h"
 #include "quantity.h"
 
 static const struct {
@@ -87,6 +88,14 @@ int pvma_cost_parse(enum pvma_cost cost, const char *text, int64_t *value)
         }
     }
     return PVMC_EFORMAT;
+}
+
+pvma_ps pvma_profile_cell_latency(const struct pvma_profile *from, const struct pvma_profile *to)
+{
+    const int64_t *tx = from->cost, *rx = to->cost, octets = 48;
+    return tx[PVMA_COST_tx_pdu] + octets * tx[PVMA_COST_tx_byte] + pvma_mbufs(octets) * tx[PVMA_COST_tx_mbuf] +
+           tx[PVMA_COST_tx_cell] + tx[PVMA_COST_tx_bus] + rx[PVMA_COST_rx_cell] + rx[PVMA_COST_rx_bus] +
+           rx[PVMA_COST_rx_pdu] + octets * rx[PVMA_COST_rx_byte];
 }
 
 struct pvma_profile *pvma_profile_copy(const struct pvma_profile *from, const char *name)

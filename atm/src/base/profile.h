@@ -84,6 +84,9 @@ int pvma_cost_parse(enum pvma_cost cost, const char *text, int64_t *value);
 const struct pvma_profile *pvma_profile_find(const char *name);
 const struct pvma_profile *pvma_profile_at(size_t index);
 
+/* What two hosts with nothing else to do add to the latency of a PDU that is one raw cell. */
+pvma_ps pvma_profile_cell_latency(const struct pvma_profile *from, const struct pvma_profile *to);
+
 /* Returns a copy under a new name. The caller may change it and frees it with pvma_profile_free(). */
 struct pvma_profile *pvma_profile_copy(const struct pvma_profile *from, const char *name);
 void pvma_profile_free(struct pvma_profile *profile);

@@ -488,6 +488,11 @@ bool pvma_call_is_other_end(const struct pvma_call *offered, const struct pvma_c
            offered->from.switch_id == asking->from.switch_id && offered->from.port == asking->from.port;
 }
 
+struct pvma_address pvma_call_peer(const struct pvma_call *call)
+{
+    return call->caller ? call->to : call->from;
+}
+
 static void send_release(struct pvma_call *call, enum pvma_cause cause)
 {
     struct pvma_signal release = message(call, PVMA_RELEASE);

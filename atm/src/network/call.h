@@ -92,6 +92,9 @@ bool pvma_call_is_other_end(const struct pvma_call *offered, const struct pvma_c
 void pvma_call_refuse(struct pvma_call *call, enum pvma_cause cause);
 
 struct pvma_vc *pvma_call_vc(const struct pvma_call *call); /* NULL before it is connected */
+
+/* The address of the other side. */
+struct pvma_address pvma_call_peer(const struct pvma_call *call);
 struct pvma_address pvma_host_address(const struct pvma_host *host);
 
 #endif

@@ -95,9 +95,12 @@ void pvma_overlay_server_close(struct pvma_overlay_server *server);
 /* ---- station.c ---- */
 
 extern const struct pvma_hop_user pvma_overlay_station_user;
-extern const struct pvma_broker pvma_overlay_station_broker;
 
 size_t pvma_overlay_station_in_use(const struct pvma_overlay_station *station);
 void pvma_overlay_station_close(struct pvma_overlay_station *station);
+
+/* ---- connection.c: the calls of a station's programs ---- */
+
+extern const struct pvma_broker pvma_overlay_station_broker;
 
 #endif
