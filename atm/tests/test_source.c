@@ -110,4 +110,23 @@ START_TEST(constant_spacing)
 }
 END_TEST
 
-UNIT_MAIN("atm_source", rates, onoff_in_a_switch, streams_are_independent, slots, random_targets, constant_spacing)
+/* Nine of ten milliseconds are left out, also of silence; the other ones have a tenth of all cells. */
+START_TEST(left_out)
+{
+    enum { STEPS = 8000 };
+    struct lab lab;
+    lab_open(&lab, "host a\nhost b\nlink a b\nsource x from=a to=b type=onoff rate=50M on=5ms off=15ms\n", 1);
+    struct pvma_source *source = pvma_net_source(lab.net, 0);
+    double cells = 12.5e6 / PVMA_CELL_BITS * 0.01 * STEPS;
+    for (unsigned i = 1; i <= STEPS; i++) {
+        pvma_sim_run_until(lab.sim, i * 10 * PVMA_MS - 9 * PVMA_MS);
+        pvma_source_skip(source, i * 10 * PVMA_MS);
+    }
+    ck_assert_double_eq_tol((double)pvma_net_link(lab.net, "a", "b")->counters.cells, cells / 10, cells / 10 / 10);
+    ck_assert_double_eq_tol((double)pvma_source_cells(source), cells, cells / 20);
+    lab_close(&lab);
+}
+END_TEST
+
+UNIT_MAIN("atm_source", rates, onoff_in_a_switch, streams_are_independent, slots, random_targets, constant_spacing,
+          left_out)

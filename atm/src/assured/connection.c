@@ -541,6 +541,13 @@ size_t pvma_connection_unacknowledged(const struct pvma_connection *c)
     return pvma_sender_waits(&c->sender) ? c->sender.charge : 0;
 }
 
+pvma_ps pvma_connection_due(const struct pvma_connection *c)
+{
+    pvma_ps poll = pvma_event_is_scheduled(&c->poll_time) ? c->poll_time.at : PVMA_NEVER;
+    pvma_ps ece = pvma_event_is_scheduled(&c->ece_time) ? c->ece_time.at : PVMA_NEVER;
+    return poll < ece ? poll : ece;
+}
+
 enum pvma_cause pvma_connection_lost(const struct pvma_connection *c)
 {
     return c->lost;

@@ -128,6 +128,9 @@ bool pvma_connection_next_place(const struct pvma_connection *connection, struct
 /* Octets written and not acknowledged, short frames rounded up; 0: the peer has all. */
 size_t pvma_connection_unacknowledged(const struct pvma_connection *connection);
 
+/* When it will send of its own accord, to poll or to measure latency; PVMA_NEVER: not before a call or a PDU. */
+pvma_ps pvma_connection_due(const struct pvma_connection *connection);
+
 /* 0 while the connection lives. */
 enum pvma_cause pvma_connection_lost(const struct pvma_connection *connection);
 

@@ -24,6 +24,7 @@ struct services_setup services_defaults(enum services_kind kind)
     struct services_setup setup = {.kind = kind,
                                    .item_bytes = ITEM_BYTES,
                                    .sources = 8,
+                                   .abr_sources = 3,
                                    .on_share = 0.15,
                                    .on_mean = 100 * PVMA_MS,
                                    .buffer_cells = 200,
@@ -50,7 +51,14 @@ static uint32_t length_of(enum services_trace trace, struct pvma_random *random)
     return pvma_random_below(random, 5) ? 40 : 424;
 }
 
-/* Intervals are drawn first, and then scaled to the trace's bandwidth. */
+/* In units of any size: in each iteration a task of PDE1 does the same work, and then sends to both neighbours. */
+static pvma_ps time_of(enum services_trace trace, unsigned number, pvma_ps before, struct pvma_random *random)
+{
+    if (trace == SERVICES_PDE1)
+        return (number / 2 + 1) * PVMA_S;
+    return before + pvma_random_exponential(random, PVMA_S);
+}
+
 struct services_message *services_trace(enum services_trace trace, unsigned count, uint64_t seed)
 {
     static const double bps[] = {[SERVICES_PDE1] = 266.4e3, [SERVICES_PDE2] = 280e3};
@@ -60,7 +68,7 @@ struct services_message *services_trace(enum services_trace trace, unsigned coun
     pvma_ps at = 0;
     pvma_random_init(&random, seed, "trace");
     for (unsigned i = 0; i < count; i++) {
-        at += pvma_random_exponential(&random, PVMA_S);
+        at = time_of(trace, i, at, &random);
         messages[i] = (struct services_message){at, length_of(trace, &random)};
         cells += cells_of(messages[i].bytes);
     }
@@ -124,7 +132,8 @@ struct run {
     struct pvma_net *net;
     struct pvma_sim *sim;
     struct pvma_connection *task, *peer;
-    struct pvma_event next;
+    struct pvma_event next, look;
+    uint64_t came;               /* SDs that had come when it last looked */
     unsigned sending, receiving; /* messages */
     uint32_t sent, received;     /* octets of them */
     double latency_ps;
@@ -197,6 +206,44 @@ static struct pvma_connection *connect(struct run *r, bool peer)
     return pvma_connection_new(&vcs, &settings, peer ? &peer_events : &task_events, r);
 }
 
+/* ---- background that nobody sees ---- */
+
+static const pvma_ps look_interval = PVMA_MS;
+
+static bool is_quiet(struct run *r)
+{
+    const struct pvma_connection_statistics *peer = pvma_connection_statistics(r->peer);
+    uint64_t came = peer->received + peer->duplicates, before = r->came;
+    r->came = came;
+    return came == before && !r->sent && r->receiving == r->sending;
+}
+
+/* When a message or one of the connection's own cells comes next. */
+static pvma_ps next_cell(const struct run *r)
+{
+    pvma_ps task = pvma_connection_due(r->task), peer = pvma_connection_due(r->peer);
+    pvma_ps message = r->sending < r->setup->count ? r->setup->messages[r->sending].at : PVMA_NEVER;
+    pvma_ps due = task < peer ? task : peer;
+    return message < due ? message : due;
+}
+
+/*
+ * Nobody sees the background between messages and periodic cells, and sources do not remember their cells. So it is
+ * left out until shortly before the next cell, five times the time in which the link empties the buffer.
+ */
+static void look(struct pvma_event *event)
+{
+    struct run *r = PVMA_OF(event, struct run, look);
+    pvma_ps now = pvma_sim_now(r->sim), next = next_cell(r);
+    pvma_ps settling = 5 * r->setup->buffer_cells * pvma_link_cell_time(r->setup->rate_bps);
+    if (is_quiet(r) && next != PVMA_NEVER && next - settling > now) {
+        for (size_t i = 0; i < r->topology.source_count; i++)
+            pvma_source_skip(pvma_net_source(r->net, i), next - settling);
+        now = next - settling;
+    }
+    pvma_sim_at(r->sim, &r->look, now + look_interval);
+}
+
 static bool open_run(struct run *r, const struct services_setup *setup)
 {
     char text[TEXT_MAX];
@@ -210,6 +257,9 @@ static bool open_run(struct run *r, const struct services_setup *setup)
     r->peer = connect(r, true);
     pvma_event_init(&r->next, PVMA_EVENT_USER, send_next);
     await_next(r);
+    pvma_event_init(&r->look, PVMA_EVENT_USER, look);
+    if (r->topology.source_count > 0)
+        pvma_sim_at(r->sim, &r->look, look_interval);
     return true;
 }
 
@@ -242,6 +292,15 @@ static double background_load(struct run *r, pvma_ps span)
     return kbps(cells, span) * 1000 / (double)r->setup->rate_bps;
 }
 
+/* Of the task's VC; the background's sources of ABR may lose cells. */
+static uint64_t abr_lost(struct run *r)
+{
+    enum { LINK_OF_TASK = 0 }; /* the first one in the text */
+    uint16_t vpi, vci;
+    pvma_vc_identifiers(pvma_net_pvc_end(r->net, 1, false), &vpi, &vci);
+    return pvma_switch_route(pvma_net_switch(r->net, "s"), LINK_OF_TASK, vpi, vci)->dropped;
+}
+
 static struct services_result measure(struct run *r)
 {
     const struct services_setup *setup = r->setup;
@@ -262,7 +321,7 @@ static struct services_result measure(struct run *r)
                                      .replicas = task->replicas,
                                      .doubled_later = task->doubled_later,
                                      .duplicates = peer->duplicates,
-                                     .abr_lost = pvma_switch_counters(pvma_net_switch(r->net, "s"))->abr_dropped,
+                                     .abr_lost = abr_lost(r),
                                      .events = pvma_sim_event_count(r->sim)};
     /* The task's VC is the only one of ABR that ends there. */
     uint64_t came_rm = pvma_host_counters(pvma_net_host(r->net, "t"))->rm_turned;

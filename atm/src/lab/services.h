@@ -41,9 +41,10 @@ struct services_setup services_defaults(enum services_kind kind);
 enum services_trace { SERVICES_PDE1, SERVICES_PDE2 };
 
 /*
- * A trace of so many messages at exponential intervals, whose items have 8 octets. PDE1: 8,192 octets each. PDE2: 40,
- * or 424 in a fifth of them (Table A.1: mean 116.8, median 40). The mean interval is that of Tables 6.5 and 6.6: by UBR
- * only, 266.4 and 280 Kbit/s of cells. Free the array.
+ * A trace of so many messages, whose items have 8 octets. PDE1: two at once at equal intervals, 8,192 octets each
+ * (Table A.1 has 5,608, which is two for each of 4 tasks and 700 iterations). PDE2: at exponential intervals, 40
+ * octets, or 424 in a fifth of them (Table A.1: mean 116.8, median 40). The mean interval is that of Tables 6.5
+ * and 6.6: by UBR only, 266.4 and 280 Kbit/s of cells. Free the array.
  */
 struct services_message *services_trace(enum services_trace trace, unsigned count, uint64_t seed);
 
@@ -57,7 +58,7 @@ struct services_result {
     double load;                               /* of the background at the output, as it was */
     uint64_t sds, replicas, doubled_later;     /* frames with data, and those that were doubled; by Retransmit3 */
     uint64_t lstats, modes, again, duplicates; /* as in struct pvma_connection_statistics */
-    uint64_t abr_lost;                         /* cells of ABR lost in the switch */
+    uint64_t abr_lost;                         /* cells of the task's VC of ABR lost in the switch */
     uint64_t events;
 };
 

@@ -178,6 +178,27 @@ void pvma_source_free(struct pvma_source *source)
     free(source);
 }
 
+/* Counts the cells that a state has in the mean. */
+static void leave_out(struct pvma_source *source, pvma_ps time)
+{
+    pvma_ps mean = source->on || source->options.type != PVMA_ONOFF ? source->gap : source->off_gap;
+    if (mean)
+        source->cells += (uint64_t)(time / mean);
+}
+
+void pvma_source_skip(struct pvma_source *source, pvma_ps until)
+{
+    pvma_ps from = source->event.at;
+    if (!pvma_event_is_scheduled(&source->event) || from >= until)
+        return; /* the state is that of the next cell */
+    for (; source->options.type == PVMA_ONOFF && source->until <= until; change_state(source)) {
+        leave_out(source, source->until - from);
+        from = source->until;
+    }
+    leave_out(source, until - from);
+    schedule(source, next_time(source, until));
+}
+
 uint64_t pvma_source_cells(const struct pvma_source *source)
 {
     return source->cells;

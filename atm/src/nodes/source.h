@@ -39,7 +39,13 @@ struct pvma_source *pvma_source_in_switch(struct pvma_sim *sim, struct pvma_swit
 
 void pvma_source_free(struct pvma_source *source);
 
-/* Cells generated so far, before copying. */
+/*
+ * Leaves out the cells before `until`, a time not before now. Only for sources whose intervals have no memory, Poisson
+ * and ON-OFF with random ones: what follows is as if the cells had come.
+ */
+void pvma_source_skip(struct pvma_source *source, pvma_ps until);
+
+/* Cells generated so far, before copying, and the number that is usual for the time left out. */
 uint64_t pvma_source_cells(const struct pvma_source *source);
 
 /* The mean rate that follows from the options, in bit/s of cells. */

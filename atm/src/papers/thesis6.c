@@ -16,7 +16,7 @@ static const struct {
     double loads[LOADS];
 } traces[TRACES] = {
     {"PDE1", THESIS_TABLE6_5, "latency-pde1", "loss-pde1", "share-pde1", 100, {0.3, 0.7, 1, 1.05}},
-    {"PDE2", THESIS_TABLE6_6, "latency-pde2", "loss-pde2", "share-pde2", 4000, {0.3, 0.65, 1, 1.05}},
+    {"PDE2", THESIS_TABLE6_6, "latency-pde2", "loss-pde2", "share-pde2", 2000, {0.3, 0.65, 1, 1.05}},
 };
 
 /* Of some traces and backgrounds with the same parameters. */
@@ -39,7 +39,7 @@ static void add(struct outcome *o, const struct services_result *result)
     o->ended += result->ended;
 }
 
-/* Runs a setup, but for its messages and seed. */
+/* Runs a setup, but for the times of its messages and its seed. */
 static struct outcome run(struct report *r, unsigned trace, struct services_setup setup)
 {
     struct outcome outcome = {0};
@@ -47,7 +47,6 @@ static struct outcome run(struct report *r, unsigned trace, struct services_setu
     setup.rate_bps *= layout_speed();
     if (layout_speed() != 1)
         setup.load = 0;
-    setup.count = traces[trace].messages;
     for (setup.seed = 1; setup.seed <= SEEDS; setup.seed++) {
         struct services_message *messages = services_trace((enum services_trace)trace, setup.count, setup.seed);
         setup.messages = messages;
@@ -111,6 +110,7 @@ static void run_services(struct report *r, outcomes all)
                 struct services_setup setup = services_defaults((enum services_kind)kind);
                 struct outcome *o = &all[trace][load][kind];
                 setup.load = traces[trace].loads[load];
+                setup.count = traces[trace].messages;
                 *o = run(r, trace, setup);
                 draw(r, trace, load, (enum services_kind)kind, o);
                 if (load == FIRST || load == LAST)
@@ -237,6 +237,7 @@ static struct outcome run_rates(struct report *r, unsigned trace, enum services_
     struct services_setup setup = services_defaults(kind);
 
     setup.load = 0.8;
+    setup.count = traces[trace].messages / 2;
     setup.peak_mbps = peak_mbps;
     setup.minimum_mbps = minimum_mbps;
     return run(r, trace, setup);

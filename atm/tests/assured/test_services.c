@@ -138,12 +138,12 @@ END_TEST
 /* An overloaded one: ABR loses nothing; both ECEs come close to it, and use less of it. */
 START_TEST(an_overloaded_network)
 {
-    struct services_result ubr = run(SERVICES_UBR, 1.05, 3), abr = run(SERVICES_ABR, 1.05, 3);
+    struct services_result ubr = run(SERVICES_UBR, 1.05, 16), abr = run(SERVICES_ABR, 1.05, 16);
     ck_assert_double_eq(abr.loss, 0);
     ck_assert_double_gt(ubr.loss, 0.05);
     ck_assert_double_gt(ubr.latency_us, 4 * abr.latency_us);
     for (enum services_kind kind = SERVICES_SWITCHING; kind <= SERVICES_DUPLICATING; kind++) {
-        struct services_result ece = run(kind, 1.05, 3);
+        struct services_result ece = run(kind, 1.05, 16);
         ck_assert_uint_gt(ece.lstats, 0);
         ck_assert_double_gt(ece.abr_share, 0.2);
         ck_assert_double_lt(ece.abr_share, 1);
