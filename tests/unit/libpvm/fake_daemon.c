@@ -36,7 +36,7 @@ struct task {
 
 pid_t fake_daemon_pid;
 
-static char folder[64];
+static char folder[64], socket_path[128], place_path[128];
 static struct task tasks[TASKS_MAX];
 static pvmc_tid next_tid = HOST + 1;
 static struct {
@@ -344,11 +344,34 @@ static const struct pvmt_callbacks callbacks = {
 
 /* ---- the process ---- */
 
-static void serve(const char *socket_path, int ready)
+static void remove_folder(void)
+{
+    unlink(socket_path);
+    unlink(place_path);
+    rmdir(folder);
+}
+
+static void leave(int signal)
+{
+    (void)signal;
+    remove_folder();
+    _exit(0);
+}
+
+/* The end of a test that failed ends its process group by SIGKILL, so the daemon that cleans up is not in that group.
+ */
+static void end_with_test(void)
+{
+    signal(SIGTERM, leave);
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+}
+
+static void serve(int ready)
 {
     struct pvmt_transport *t;
     const struct pvmt_transport_ops *ops = pvmt_transport_find("unix");
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    end_with_test();
     if (ops->open(socket_path, &callbacks, NULL, &t))
         _exit(1);
     if (write(ready, "", 1) != 1)
@@ -365,14 +388,9 @@ static void serve(const char *socket_path, int ready)
     }
 }
 
-static void path_of(char path[128], const char *name)
-{
-    snprintf(path, 128, "%s/%s", folder, name);
-}
-
 void fake_daemon_start(void)
 {
-    char socket_path[128], file[128], name[32], byte;
+    char byte;
     int ready[2];
     strcpy(folder, "/tmp/fake_daemon.XXXXXX");
     if (!mkdtemp(folder) || pipe(ready))
@@ -380,18 +398,17 @@ void fake_daemon_start(void)
     setenv("PVM_TMP", folder, 1);
     unsetenv("PVM_VMID");
     unsetenv("PVMSOCK");
-    path_of(socket_path, "socket");
+    snprintf(socket_path, sizeof socket_path, "%s/socket", folder);
+    snprintf(place_path, sizeof place_path, "%s/pvmd.%u", folder, (unsigned)getuid());
     fake_daemon_pid = fork();
     if (!fake_daemon_pid)
-        serve(socket_path, ready[1]);
+        serve(ready[1]);
     close(ready[1]);
     if (read(ready[0], &byte, 1) != 1)
         abort();
     close(ready[0]);
-    snprintf(name, sizeof name, "pvmd.%u", (unsigned)getuid());
-    path_of(file, name);
     mode_t mask = umask(077);
-    FILE *f = fopen(file, "w");
+    FILE *f = fopen(place_path, "w");
     umask(mask);
     fputs(socket_path, f);
     fclose(f);
@@ -399,15 +416,9 @@ void fake_daemon_start(void)
 
 void fake_daemon_stop(void)
 {
-    char path[128], name[32];
     kill(fake_daemon_pid, SIGKILL);
     waitpid(fake_daemon_pid, NULL, 0);
-    path_of(path, "socket");
-    unlink(path);
-    snprintf(name, sizeof name, "pvmd.%u", (unsigned)getuid());
-    path_of(path, name);
-    unlink(path);
-    rmdir(folder);
+    remove_folder();
 }
 
 int fake_daemon_do(enum fake_trick trick, int number)

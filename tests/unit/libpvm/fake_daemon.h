@@ -30,7 +30,7 @@ enum fake_trick {
 /* Starts the daemon, creates its folder and sets PVM_TMP. */
 void fake_daemon_start(void);
 
-/* Ends the daemon and removes its folder; also required after FAKE_DIE. */
+/* Ends the daemon and removes its folder; also required after FAKE_DIE. For a test that fails, the daemon does both. */
 void fake_daemon_stop(void);
 
 /* The result of pvm_tickle() for a trick. */
