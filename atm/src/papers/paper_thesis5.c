@@ -43,7 +43,9 @@ static const struct report_claim claims[] = {
     {.id = "S8", .text = "with buffers of 1000 cells SSCOP breaks at a higher load: a round within 60 s (figure 5.15)"},
     {.id = "S9",
      .text = "with buffers of 1000 cells latency grows with one item, and is the same with several, by 90 % intervals "
-             "(figure 5.15; ours: 0.7)"},
+             "(figure 5.15; ours: 0.7)",
+     .why = "1000 cells lose none at 0.7, so that nothing waits for a POLL, and latency falls to what it is without "
+            "loss, 0.0189 and 0.0064 s"},
     {.id = "S10",
      .text = "a POLL each 1.5 s leaves loss as it is, and SSCOP's latency grows, by 90 % intervals (figure 5.16; ours: "
              "0.7)"},
