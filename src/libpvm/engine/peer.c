@@ -77,7 +77,7 @@ uint64_t pvmi_peer_time(void)
 /* ---- streams ---- */
 
 static bool shows_none;
-static bool shows; /* a message that still comes was delivered, and an alarm is set */
+static bool watches; /* for orphans: a message that still comes was delivered, and an alarm is set */
 
 void pvmi_peer_show_none(void)
 {
@@ -131,8 +131,8 @@ static void abort_stream(struct pvmi_peer *p)
 /* In virtual time an alarm would be an event of the simulation. */
 static void watch_orphans(void)
 {
-    shows = !pvmi_virtual();
-    if (shows)
+    watches = !pvmi_virtual();
+    if (watches)
         pvmi_carrier_alarm(pvmc_clock_us() + ORPHAN_US);
 }
 
@@ -186,12 +186,12 @@ static void drop_orphan(struct pvmi_peer *p)
 void pvmi_peer_drop_orphans(void)
 {
     bool more = false;
-    for (struct pvmi_peer *p = shows ? peers : NULL; p; p = p->hh.next) {
+    for (struct pvmi_peer *p = watches ? peers : NULL; p; p = p->hh.next) {
         if (!p->placing)
             drop_orphan(p);
         more = more || (p->shown && p->stream.m);
     }
-    shows = false;
+    watches = false;
     if (more)
         watch_orphans();
 }
