@@ -11,7 +11,7 @@ enum {
     TRACES = 2,
     KINDS = 4,
     SEEDS = 4,
-    SEEDS_MORE = 16 /* few ON times meet a trace, and the two classes differ by them */
+    SEEDS_MORE = 16 /* of ECE: how much goes by ABR follows from the ON times, of which a trace meets few */
 };
 enum { LIGHT, FIRST, FULL, LAST, LOADS }; /* FIRST and LAST are those of the tables, FIRST and FULL of the shares */
 
@@ -107,6 +107,7 @@ static void set_share(struct report *r, unsigned trace, unsigned load, enum serv
 
 typedef struct outcome outcomes[TRACES][LOADS][KINDS];
 
+/* The loads of the tables and shares need the narrower intervals. */
 static unsigned seeds_of(unsigned load, enum services_kind kind)
 {
     return load != LIGHT && kind >= SERVICES_SWITCHING ? SEEDS_MORE : SEEDS;
