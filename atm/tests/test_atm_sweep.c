@@ -200,6 +200,16 @@ START_TEST(varies_together)
 }
 END_TEST
 
+START_TEST(skips_other_values)
+{
+    struct sweep_experiment e;
+    ck_assert_msg(!parse("vary a x y z\nvary n 1 2\nskip a!=x n!=1\nprogram true\nvalue x (1)\n", &e), "%s", said);
+    for (size_t i = 0; i < 6; i++)
+        ck_assert_msg(sweep_point_is_skipped(&e, i) == (i == 3 || i == 5), "point %zu", i);
+    sweep_experiment_free(&e);
+}
+END_TEST
+
 /* Points by numbers: a value that is no number is neither below nor above. */
 START_TEST(skips_by_numbers)
 {
@@ -238,6 +248,8 @@ START_TEST(refuses_mistakes)
     refuses("vary a 1..1000+1\nvary b 1..1000+1\n", "x.exp:2: more than 100000 points; vary less");
     refuses("skip size=1\n", "x.exp:1: \"size=1\" does not begin with a variable");
     refuses("vary size 1 2\nskip size=3\n", "x.exp:2: size=3: the variable of line 1 has no such value");
+    refuses("vary size 1 2\nskip size!=3\n", "x.exp:2: size!=3: the variable of line 1 has no such value");
+    refuses("vary size 1 2\nskip size!1\n", "x.exp:2: size!1: write != for another value");
     refuses("vary size 1 2\nskip size>1k\n", "x.exp:2: size>1k: give a number after >");
     refuses("vary size 1 2\nskip size<\n", "x.exp:2: size<: give a number after <");
     refuses("vary size 1 2\nskip length>1\n", "x.exp:2: \"length>1\" does not begin with a variable");
@@ -332,4 +344,4 @@ START_TEST(refuses_workloads)
 END_TEST
 
 UNIT_MAIN("atm_sweep", student, estimates, medians, mser5, mser5_of_a_transient, reads_all, varies_together,
-          skips_by_numbers, refuses_mistakes, refuses_workloads)
+          skips_other_values, skips_by_numbers, refuses_mistakes, refuses_workloads)

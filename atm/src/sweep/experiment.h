@@ -45,7 +45,7 @@ struct sweep_column {
 struct sweep_condition {
     struct {
         int variable;
-        char sign; /* '=': this value; '<', '>': a number below, above it */
+        char sign; /* '=': this value; '!': another; '<', '>': a number below, above it */
         char *value;
     } parts[SWEEP_CONDITIONS_MAX];
     size_t count;

@@ -259,20 +259,24 @@ static bool is_number(const char *text)
 
 void sweep_read_part(struct sweep_reader *s, const char *word, struct sweep_condition *condition)
 {
-    const char *sign = word + strcspn(word, "=<>");
+    const char *sign = word + strcspn(word, "!=<>");
+    bool other = *sign == '!' && sign[1] == '=';
+    const char *value = sign + (other ? 2 : 1);
     int variable = *sign ? sweep_experiment_variable(s->e, word, (size_t)(sign - word)) : -1;
     if (variable < 0) {
         COMPLAIN(s, "\"%.40s\" does not begin with a variable; write NAME=VALUE, with a variable of an earlier line",
                  word);
         return;
     }
-    if (*sign == '=' && !has_value(&s->e->variables[variable], sign + 1))
+    if (*sign == '!' && !other)
+        COMPLAIN(s, "%.40s: write != for another value", word);
+    else if ((*sign == '=' || other) && !has_value(&s->e->variables[variable], value))
         COMPLAIN(s, "%.40s: the variable of line %u has no such value", word, s->e->variables[variable].line);
-    if (*sign != '=' && !is_number(sign + 1))
+    else if ((*sign == '<' || *sign == '>') && !is_number(value))
         COMPLAIN(s, "%.40s: give a number after %c", word, *sign);
     condition->parts[condition->count].variable = variable;
     condition->parts[condition->count].sign = *sign;
-    condition->parts[condition->count++].value = pvma_copy_text(sign + 1);
+    condition->parts[condition->count++].value = pvma_copy_text(value);
 }
 
 void sweep_read_condition(struct sweep_reader *s, unsigned first, struct sweep_condition *condition)

@@ -34,6 +34,8 @@ const char *sweep_point_value(const struct sweep_experiment *e, size_t point, si
 
 static bool compares(const char *text, char sign, const char *with)
 {
+    if (sign == '=' || sign == '!')
+        return (strcmp(text, with) == 0) == (sign == '=');
     char *end;
     double number = strtod(text, &end), other = strtod(with, NULL);
     return !*end && (sign == '<' ? number < other : number > other);
@@ -42,8 +44,8 @@ static bool compares(const char *text, char sign, const char *with)
 bool sweep_point_holds(const struct sweep_experiment *e, size_t point, const struct sweep_condition *c)
 {
     for (size_t i = 0; i < c->count; i++) {
-        const char *value = sweep_point_value(e, point, (size_t)c->parts[i].variable), *with = c->parts[i].value;
-        if (c->parts[i].sign == '=' ? strcmp(value, with) != 0 : !compares(value, c->parts[i].sign, with))
+        const char *value = sweep_point_value(e, point, (size_t)c->parts[i].variable);
+        if (!compares(value, c->parts[i].sign, c->parts[i].value))
             return false;
     }
     return true;
