@@ -29,7 +29,7 @@ struct sweep_model {
     const char *(*check)(const struct sweep_model_options *o);
     /* Fits costs once, before all runs of an experiment; may be NULL. */
     void (*prepare)(void);
-    /* Fills in the results, in the table's order. Returns 0, or PVMC_ELIMIT: it does not end. */
+    /* Fills in the results, in the table's order; NAN: none. Returns 0, or PVMC_ELIMIT: it does not end. */
     int (*run)(const struct sweep_model_options *o, double results[SWEEP_MODEL_RESULTS]);
 };
 

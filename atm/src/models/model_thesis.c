@@ -3,6 +3,7 @@
  * programs between two loaded switches (chapter 5); a task's messages by UBR and ABR (chapter 6).
  */
 #include "core/error.h"
+#include <math.h>
 #include <stdlib.h>
 #include "lab/bottleneck.h"
 #include "lab/services.h"
@@ -52,7 +53,7 @@ static int run_services(const struct sweep_model_options *o, double results[SWEE
     return r.ended ? 0 : PVMC_ELIMIT;
 }
 
-/* A program that has not ended by the limit is a result here: it is the thesis's finding about SSCOP. */
+/* A program that has not ended by the limit is a result here: the thesis's finding about SSCOP. It has no times. */
 static int run_bottleneck(const struct sweep_model_options *o, double results[SWEEP_MODEL_RESULTS])
 {
     enum bottleneck_program program = (enum bottleneck_program)o->kernel;
@@ -65,8 +66,14 @@ static int run_bottleneck(const struct sweep_model_options *o, double results[SW
     setup.on_mean = o->on;
     setup.seed = o->seed;
     struct bottleneck_result r = bottleneck_run(&setup);
-    const double all[SWEEP_MODEL_RESULTS] = {r.ended, r.seconds,          r.latency_us / 1e6, r.loss,
-                                             r.load,  (double)r.messages, (double)r.again,    (double)r.useless};
+    const double all[SWEEP_MODEL_RESULTS] = {r.ended,
+                                             r.ended ? r.seconds : NAN,
+                                             r.ended ? r.latency_us / 1e6 : NAN,
+                                             r.loss,
+                                             r.load,
+                                             (double)r.messages,
+                                             (double)r.again,
+                                             (double)r.useless};
     for (int i = 0; i < SWEEP_MODEL_RESULTS; i++)
         results[i] = all[i];
     return 0;

@@ -1,6 +1,7 @@
 /* table.c - see table.h; figures are in table_draw.c. */
 #include "table.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,8 @@ static struct sweep_estimate estimate(const struct sweep_table *table, size_t po
     for (uint32_t i = 0; i < runs; i++) {
         const struct sweep_results *r = &table->results[point * table->most + i];
         values[i] = warmup ? r->warmup_us : r->values[column];
+        if (isnan(values[i]))
+            return (struct sweep_estimate){NAN, NAN, NAN, NAN};
     }
     double confidence = table->experiment->confidence / 100.0;
     return table->experiment->median && !warmup ? sweep_estimate_median(values, runs, confidence)
@@ -91,7 +94,9 @@ static void print_point(const struct sweep_table *table, size_t point, FILE *out
     for (size_t i = 0; i < e->column_count; i++) {
         struct sweep_estimate s = sweep_table_estimate(table, point, i);
         char text[64];
-        if (sweep_point_replications(e, point) > 1)
+        if (isnan(s.mean))
+            snprintf(text, sizeof text, "-");
+        else if (sweep_point_replications(e, point) > 1)
             snprintf(text, sizeof text, "%.6g +- %.3g", s.mean, s.half_width);
         else
             snprintf(text, sizeof text, "%.6g", s.mean);
@@ -155,9 +160,12 @@ static void write_point(const struct sweep_table *table, size_t point, FILE *out
         fprintf(out, ",%.8g", estimate(table, point, 0, true).mean);
     for (size_t i = 0; i < e->column_count; i++) {
         struct sweep_estimate s = sweep_table_estimate(table, point, i);
-        fprintf(out, ",%.8g,", s.mean);
-        if (sweep_point_replications(e, point) > 1)
-            fprintf(out, "%.4g", s.half_width);
+        if (isnan(s.mean))
+            fprintf(out, ",,");
+        else if (sweep_point_replications(e, point) > 1)
+            fprintf(out, ",%.8g,%.4g", s.mean, s.half_width);
+        else
+            fprintf(out, ",%.8g,", s.mean);
     }
     fprintf(out, "\n");
 }

@@ -22,7 +22,7 @@ void sweep_table_put(struct sweep_table *table, const struct sweep_run *run, con
 /* Whether all runs of a point are done. */
 bool sweep_table_has(const struct sweep_table *table, size_t point);
 
-/* A column's mean at a point that is done. */
+/* A column's mean at a point that is done; NAN if a run has no such result. */
 struct sweep_estimate sweep_table_estimate(const struct sweep_table *table, size_t point, size_t column);
 
 /* Prints the points that are done, in columns for people or as CSV. */

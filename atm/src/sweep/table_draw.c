@@ -1,4 +1,5 @@
 /* table_draw.c - the plots of an experiment. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/quantity.h"
@@ -22,9 +23,11 @@ static bool tells_apart(const struct curves *c, size_t variable)
     return (int)variable == c->plot->series || v[variable].leader != v[c->plot->x].leader;
 }
 
+/* Whether a point is in the figure, and has a value. */
 static bool has_point(const struct curves *c, size_t point)
 {
-    return sweep_table_has(c->table, point) && sweep_point_holds(c->table->experiment, point, &c->plot->only);
+    return sweep_table_has(c->table, point) && sweep_point_holds(c->table->experiment, point, &c->plot->only) &&
+           !isnan(sweep_table_estimate(c->table, point, (size_t)c->plot->y).mean);
 }
 
 static bool is_fixed(const struct curves *c, size_t variable)

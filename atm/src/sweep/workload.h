@@ -6,7 +6,7 @@
 
 /* The results of a run. */
 struct sweep_results {
-    double values[SWEEP_COLUMNS_MAX]; /* by column */
+    double values[SWEEP_COLUMNS_MAX]; /* by column; NAN: this run has none */
     double warmup_us;                 /* of a load, what was left out */
 };
 
