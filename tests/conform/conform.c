@@ -3,9 +3,9 @@
  *
  * With FAULTS (a text for PVM_FAULT) the transport is wrapped. Faults that only cause delays do not change the
  * promises; with faults that end connections (drop, cut, nojoin) only the case `faults` runs, which expects that.
- * CONFORM_LOSSY=1 means that the wire below loses frames, CONFORM_SLOW=1 that it is slow. CONFORM_RDMA_CM=1: librdmacm
- * is below, on a virtual machine's devices. It keeps them open until the process ends, and forked processes cannot use
- * them. CONFORM_NO_KILL=1: a process that is killed may take others with it, so none is.
+ * CONFORM_LOSSY=1 means that the wire below loses frames, CONFORM_SLOW=N that it is N times as slow. CONFORM_RDMA_CM=1:
+ * librdmacm is below, on a virtual machine's devices. It keeps them open until the process ends, and forked processes
+ * cannot use them. CONFORM_NO_KILL=1: a process that is killed may take others with it, so none is.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,7 +34,7 @@ static void add(Suite *s, TCase *(*part)(void))
         TCase *tc = part();
         tcase_add_checked_fixture(tc, i ? whole : plain, NULL);
         tcase_add_checked_fixture(tc, both_open, both_close);
-        tcase_set_timeout(tc, wire_is_slow ? 900 : 180);
+        tcase_set_timeout(tc, wire_slowness > 1 ? 75 * wire_slowness : 180);
         suite_add_tcase(s, tc);
     }
 }
@@ -107,7 +107,8 @@ int main(int argc, char **argv)
         return 2;
     }
     wire_loses = getenv("CONFORM_LOSSY") != NULL;
-    wire_is_slow = getenv("CONFORM_SLOW") != NULL;
+    if (getenv("CONFORM_SLOW"))
+        wire_slowness = atoi(getenv("CONFORM_SLOW"));
     devices_stay = getenv("CONFORM_RDMA_CM") != NULL;
     kills_spread = getenv("CONFORM_NO_KILL") != NULL;
     setenv("PVM_FAULT", argc > 2 ? argv[2] : "", 1);

@@ -14,7 +14,8 @@ enum { SRC = 0x40002, DST = 0x40001, PART_OFFSET = 4096, INPLACE_AFTER = 0xee };
 
 const struct pvmt_transport_ops *ops;
 struct side server, client;
-bool use_whole, one_process, faults_end, wire_is_slow, wire_loses, kills_spread, devices_stay;
+bool use_whole, one_process, faults_end, wire_loses, kills_spread, devices_stay;
+int wire_slowness = 1;
 
 bool in_other_process;
 

@@ -18,7 +18,7 @@ enum {
 };
 
 /* Time limit for any event. Virtual time is free, although frames of a slow network need much of it. */
-#define LIMIT_US (pvmc_virtual_clock ? INT64_C(3600000000) : INT64_C(10000000) * (wire_is_slow ? 12 : 1))
+#define LIMIT_US (pvmc_virtual_clock ? INT64_C(3600000000) : INT64_C(10000000) * wire_slowness)
 
 /* Where the payload of a frame lies. */
 enum payload {
@@ -69,7 +69,7 @@ extern struct side server, client;
 extern bool use_whole;    /* sides accept whole messages by rx_whole */
 extern bool one_process;  /* the transport under test does not reach other processes */
 extern bool faults_end;   /* connections may end by themselves (PVM_FAULT) */
-extern bool wire_is_slow; /* because of heavy loss (CONFORM_SLOW) */
+extern int wire_slowness; /* how much longer than on others anything may take, because of heavy loss (CONFORM_SLOW) */
 extern bool wire_loses;   /* frames are lost on purpose (CONFORM_LOSSY), and so are unacknowledged notices */
 
 extern bool kills_spread; /* a killed process may take its peers with it, so tests kill none (CONFORM_NO_KILL) */
