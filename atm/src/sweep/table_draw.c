@@ -129,7 +129,7 @@ static double x_of(const struct curves *c, size_t point)
 static void write_points(const struct curves *c, size_t curve, FILE *gnuplot)
 {
     for (size_t p = 0; p < c->table->points; p++) {
-        if (!has_point(c, p) || !same_curve(c, c->first[curve], p))
+        if (!same_curve(c, c->first[curve], p) || !has_point(c, p))
             continue;
         struct sweep_estimate s = sweep_table_estimate(c->table, p, (size_t)c->plot->y);
         fprintf(gnuplot, "%.8g %.8g", x_of(c, p), s.mean);
